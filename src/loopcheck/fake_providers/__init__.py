@@ -1,0 +1,1 @@
+"""Scripted turns in, wire bytes out, for three dialects."""

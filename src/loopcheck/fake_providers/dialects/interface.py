@@ -1,0 +1,120 @@
+"""What a wire protocol has to offer. A new one is a package with a `DIALECT` of this kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from loopcheck.fake_providers.script import DialectName, ErrorName
+from loopcheck.fake_providers.wire import (
+    Answer,
+    Frame,
+    HttpRequest,
+    JsonObject,
+    Reading,
+    ServiceError,
+    Step,
+)
+
+Grade: TypeAlias = Literal["R", "I", "S", "D", "unsure"]
+
+
+@dataclass(slots=True)
+class Memory:
+    """What the service keeps between requests of one case.
+
+    `conversations` maps a response id to the whole native conversation that ends with that
+    response. `repeated` holds call ids that the fake itself issued more than once: rules on
+    duplicate ids do not hold these against the client.
+    """
+
+    conversations: dict[str, list[JsonObject]] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule of the service about requests.
+
+    `grade` is the evidence for it: R recorded body, I exact text in public issues, S exact text
+    in public code, D documentation, or unsure. `check` gets the effective native conversation,
+    the whole body and the memory, and returns the refusal or None.
+    """
+
+    id: str
+    grade: Grade
+    summary: str
+    check: Callable[[Sequence[JsonObject], JsonObject, Memory], ServiceError | None]
+
+
+class Dialect(Protocol):
+    """One wire protocol, without I/O and without state of its own."""
+
+    name: DialectName
+    rules: tuple[Rule, ...]
+
+    def base_url(self, root: str) -> str:
+        """The base URL that this dialect's SDKs expect, for a server at `root`."""
+        ...
+
+    def serves(self, method: str, path: str) -> Literal["generate", "side"] | None:
+        """Whether a request (path below the base) is for a turn, a side request, or neither."""
+        ...
+
+    def authenticate(self, headers: Mapping[str, str]) -> str | None:
+        """The API key that was presented, or None."""
+        ...
+
+    def read(self, request: HttpRequest, memory: Memory) -> Reading:
+        """The request, with stored state expanded. Raises ServiceError when it is malformed
+        or names state that is not stored. Rules about histories are not checked here."""
+        ...
+
+    def whole(self, answer: Answer) -> JsonObject:
+        """The body of a response that is not streamed."""
+        ...
+
+    def frames(self, answer: Answer, steps: Sequence[Step]) -> list[Frame]:
+        """The event sequence: head, the steps in their order, finish and terminal events."""
+        ...
+
+    def remember(self, answer: Answer, memory: Memory) -> None:
+        """Keeps what the service would keep of this response."""
+        ...
+
+    def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
+        """The service's own words for a kind of error."""
+        ...
+
+    def error_body(self, error: ServiceError, request_id: str) -> JsonObject:
+        """The body of an HTTP error."""
+        ...
+
+    def error_frames(self, error: ServiceError, sequence: int) -> list[Frame]:
+        """The in-stream form of an error; `sequence` is the number of frames sent before."""
+        ...
+
+    def side(self, request: HttpRequest) -> JsonObject:
+        """A plausible answer to a side request (token counts, model lists)."""
+        ...
+
+    def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:
+        """The response headers that the service sends beside those of the transport."""
+        ...
+
+    def call_id(self, label: str, digest: str) -> str:
+        """A call id in the dialect's shape; `digest` is 64 characters of lower-case hex."""
+        ...
+
+    def response_id(self, digest: str) -> str:
+        """A response id in the dialect's shape."""
+        ...
+
+    def item_id(self, kind: Literal["say", "refuse", "call"], digest: str) -> str:
+        """An output item id in the dialect's shape ("" where the dialect has none)."""
+        ...
+
+    def request_id(self, digest: str) -> str:
+        """A request id in the dialect's shape."""
+        ...

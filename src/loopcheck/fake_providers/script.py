@@ -1,0 +1,224 @@
+"""What a fake provider is told to say, free of any wire protocol.
+
+A script is compiled for one dialect and one mode before it gets here: per-dialect values are
+already chosen, and every attempt carries its whole content. Everything is immutable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
+
+DialectName: TypeAlias = Literal["responses", "chat", "messages"]
+Mode: TypeAlias = Literal["whole", "stream"]
+Stop: TypeAlias = Literal["end", "calls", "length", "filter", "refusal", "context", "pause"]
+
+DIALECTS: Final[tuple[DialectName, ...]] = ("responses", "chat", "messages")
+MODES: Final[tuple[Mode, ...]] = ("whole", "stream")
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Visible text of the model."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """A refusal in the dialect's own form; the text may be empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call the model proposes.
+
+    `arguments` is the exact text that goes on the wire, which may be cut or wrong. A wire id is
+    derived from the label unless `wire_id` gives one (which may be empty).
+    """
+
+    label: str
+    tool: str
+    arguments: str
+    wire_id: str | None = None
+
+
+Content: TypeAlias = Say | Refuse | Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Token counts that the response reports."""
+
+    input: int
+    output: int
+    reasoning: int = 0
+
+
+Fragments: TypeAlias = Literal["whole", "char", "seeded", "escapes"] | int
+Interleave: TypeAlias = bool | Literal["seeded"] | tuple[str, ...]
+Segments: TypeAlias = Literal["frame", "all", "byte", "seeded", "utf8", "crlf"] | int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """How the same content becomes bytes; none of it changes what was said.
+
+    `pieces` lists the fragments of a call's arguments by label and wins over `fragments`.
+    `segments` says how the body is divided into writes to the socket.
+    `comments` and `pings` come after every n-th frame; 0 means none.
+    """
+
+    fragments: Fragments = "seeded"
+    pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    interleave: Interleave = False
+    segments: Segments = "frame"
+    newline: Literal["lf", "crlf"] = "lf"
+    comments: int = 0
+    pings: int = 0
+    data_lines: int = 1
+    space: bool = True
+    keep_alive: bool = True
+    bom: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place in the body of a response; the first field that is set says which.
+
+    `frame`: before the n-th frame (from 1), the frame with the stop reason (`finish`) or the
+    last one (`terminal`). `inside`: within the arguments of that call label, or of `say`, right
+    after the text `after` or after `size` bytes. `before`, `behind`: the call's first or last
+    event. `size` alone: after n bytes of the body. `start`: before the first frame; `end`: after
+    the last.
+    """
+
+    frame: int | Literal["finish", "terminal"] | None = None
+    inside: str | None = None
+    after: str | None = None
+    before: str | None = None
+    behind: str | None = None
+    size: int | None = None
+    edge: Literal["start", "end"] | None = None
+
+
+FaultKind: TypeAlias = Literal[
+    "http",
+    "close",
+    "headers-only",
+    "empty",
+    "error-body",
+    "eof",
+    "half-chunk",
+    "reset",
+    "stall",
+    "error-event",
+]
+ErrorName: TypeAlias = Literal[
+    "invalid",
+    "auth",
+    "not_found",
+    "conflict",
+    "timeout",
+    "rate_limit",
+    "quota",
+    "server",
+    "unavailable",
+    "overloaded",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What goes wrong with one response, and where.
+
+    `error` is rendered in the dialect's own status, type and words; `status` overrides its
+    status. `retry_after_ms` is announced to the client; it is never slept.
+    """
+
+    kind: FaultKind
+    at: Place = field(default_factory=lambda: Place(frame="finish"))
+    error: ErrorName = "server"
+    status: int | None = None
+    retry_after_ms: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    body: str | None = None
+    then: Literal["eof", "reset", "stall"] = "eof"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One complete answer to one request for a turn. `times` is how often in a row it is given;
+    the last attempt of a turn repeats for ever, whatever it says."""
+
+    content: tuple[Content, ...] = ()
+    stop: Stop = "end"
+    usage: Usage | None = None
+    delivery: Delivery = field(default_factory=Delivery)
+    fault: Fault | None = None
+    times: int = 1
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(item for item in self.content if isinstance(item, Call))
+
+    @property
+    def text(self) -> str:
+        return "".join(item.text for item in self.content if isinstance(item, Say))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One scripted model response, with what each request for it gets."""
+
+    number: int
+    attempts: tuple[Attempt, ...]
+    optional: bool = False
+    must_reach: bool = False
+
+    def attempt(self, n: int) -> Attempt:
+        """The answer to the n-th request (from 1) for this turn."""
+        for attempt in self.attempts:
+            if n <= attempt.times:
+                return attempt
+            n -= attempt.times
+        return self.attempts[-1]
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Every call that any attempt of this turn proposes."""
+        return tuple(call for attempt in self.attempts for call in attempt.calls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """All turns of a case, and what answers requests beyond them, in rotation, for ever."""
+
+    turns: tuple[Turn, ...]
+    otherwise: tuple[Turn, ...]
+    prompt: str
+    tools: tuple[str, ...] = ()
+
+    def turn(self, number: int) -> Turn:
+        """The turn with this number, counted from 1; never fails for positive numbers."""
+        if number < 1:
+            raise ValueError(f"turns are numbered from 1, not {number}")
+        if number <= len(self.turns):
+            return self.turns[number - 1]
+        extra = self.otherwise[(number - len(self.turns) - 1) % len(self.otherwise)]
+        return replace(extra, number=number)
+
+
+def answer(content: Sequence[Content], *, stop: Stop | None = None) -> Attempt:
+    """An undisturbed answer; it stops for calls when it holds any, unless told otherwise."""
+    if stop is None:
+        if any(isinstance(item, Call) for item in content):
+            stop = "calls"
+        elif any(isinstance(item, Refuse) for item in content):
+            stop = "refusal"
+        else:
+            stop = "end"
+    return Attempt(content=tuple(content), stop=stop)

@@ -1,0 +1,200 @@
+"""The values that pass between the stages of a fake provider; none of them does I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from loopcheck.fake_providers.script import DialectName, Refuse, Say, Stop, Usage
+
+JsonObject: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """A request as the transport read it. Header names are lower case."""
+
+    method: str
+    path: str
+    query: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+ItemKind: TypeAlias = Literal[
+    "system", "user", "say", "refusal", "think", "call", "result", "other"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One entry of a conversation, free of dialect.
+
+    `path` points into the request or, for what the service stored, into the stored
+    conversation; `origin` says which. `arguments` is the text on the wire (for `messages`, the
+    compact JSON of the object). `reply` numbers the model responses of the conversation from 0;
+    it is None for everything that no model said.
+    """
+
+    kind: ItemKind
+    path: str
+    origin: Literal["sent", "stored"] = "sent"
+    text: str = ""
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+    is_error: bool | None = None
+    reply: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedTool:
+    """A tool as the request describes it to the model."""
+
+    name: str
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A request that the service accepted as well formed.
+
+    `history` is the effective conversation in the dialect's own items, stored ones included;
+    `items` is the same, neutral.
+    """
+
+    dialect: DialectName
+    model: str
+    stream: bool
+    items: tuple[Item, ...]
+    history: Sequence[JsonObject]
+    tools: tuple[OfferedTool, ...]
+    body: JsonObject
+    tool_choice: object = None
+    previous: str | None = None
+
+    @property
+    def include_usage(self) -> bool:
+        options = self.body.get("stream_options")
+        return isinstance(options, dict) and options.get("include_usage") is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedCall:
+    """A call with the ids it has on the wire. `item_id` is used by `responses` only."""
+
+    label: str
+    tool: str
+    arguments: str
+    call_id: str
+    item_id: str
+
+
+Piece: TypeAlias = Say | Refuse | IssuedCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A turn's answer, ready to be rendered: every id and time is chosen.
+
+    `content` holds `Say`, `Refuse` and `IssuedCall`, in order; `item_ids` has one id for each.
+    """
+
+    response_id: str
+    item_ids: tuple[str, ...]
+    model: str
+    created: int
+    content: tuple[Piece, ...]
+    stop: Stop
+    usage: Usage
+    reading: Reading
+
+    @property
+    def calls(self) -> tuple[IssuedCall, ...]:
+        return tuple(piece for piece in self.content if isinstance(piece, IssuedCall))
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The piece at this position of `Answer.content` begins."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """The next fragment of that piece's text or arguments."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """That piece is complete."""
+
+    index: int
+
+
+Step: TypeAlias = Open | Fragment | Close
+
+Part: TypeAlias = Literal[
+    "head", "open", "fragment", "close", "finish", "usage", "terminal", "error", "ping"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One server-sent event before framing.
+
+    `data` is a JSON object, or literal text (`[DONE]`). `label` names the call, or `say`, that
+    an open, fragment or close frame belongs to; `text` is the fragment it carries.
+    """
+
+    data: JsonObject | str
+    event: str | None = None
+    part: Part = "head"
+    label: str | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceError(Exception):
+    """A refusal by the service: an HTTP error in the dialect's own words.
+
+    `rule` is the id of the request rule that was broken, when one was; `path` points at the
+    place in the request. `retry_after_ms` becomes `retry-after-ms` and `retry-after`.
+    """
+
+    status: int
+    type: str
+    message: str
+    code: str | None = None
+    param: str | None = None
+    rule: str | None = None
+    retry_after_ms: int | None = None
+    details: JsonObject | None = None
+
+
+Ending: TypeAlias = Literal["complete", "half-chunk", "reset", "stall", "close"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What the transport writes. `segments` are written one by one; `ending` says what follows.
+
+    `complete` ends the body properly (also when events are missing from it), `half-chunk` sends
+    FIN inside a chunk, `reset` an RST, `stall` waits until the client closes or the case ends,
+    `close` closes the connection without any answer. `reached` is called with the index of each
+    segment once it was written, and `finished` with how the writing ended, once.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    segments: tuple[bytes, ...]
+    streamed: bool = False
+    ending: Ending = "complete"
+    keep_alive: bool = True
+    reached: Callable[[int], None] | None = None
+    finished: Callable[[Literal["written", "client-closed"]], None] | None = None

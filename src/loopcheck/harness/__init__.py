@@ -1,0 +1,1 @@
+"""Targets, world, journal, checks, runner, pytest plugin and command line."""

@@ -1,0 +1,136 @@
+"""A journal, read into the shapes that checks ask about. Pure: nothing is judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopcheck.fake_providers.script import DialectName, Mode
+from loopcheck.fake_providers.wire import Item, JsonObject, OfferedTool
+from loopcheck.harness.journal import Entry
+from loopcheck.harness.scenario.model import Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request for a turn, or one that was refused or divergent; side requests are apart."""
+
+    n: int
+    number: int
+    role: str
+    turn: int | None
+    attempt: int | None
+    recognised: Mapping[str, object]
+    items: tuple[Item, ...]
+    tools: tuple[OfferedTool, ...]
+    tool_choice: object
+    body: object
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issued:
+    """A call that a response issued. `sent` is whole, cut or none."""
+
+    turn: int
+    attempt: int
+    ordinal: int
+    label: str
+    tool: str
+    arguments: str
+    call_id: str
+    sent: str
+    n: int
+
+    @property
+    def name(self) -> str:
+        return self.label if self.attempt == 1 else f"{self.label}/{self.attempt}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A response to a request for a turn. `ends` is well, marked, unmarked or failed.
+    `accepted` when the loop continued from it."""
+
+    n: int
+    request: int
+    turn: int
+    attempt: int
+    status: int
+    calls: tuple[Issued, ...]
+    text: str
+    refusal: str | None
+    stop: str
+    fault: str | None
+    ends: str
+    accepted: bool
+    frames: tuple[str, ...] = ()
+    sent_n: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """The entry of a tool body, with what became of it."""
+
+    n: int
+    number: int
+    tool: str
+    arguments: JsonObject
+    label: str | None
+    call_id: str | None
+    operation_id: str | None
+    token: str
+    response: int | None = None
+    ended: str | None = None
+    ended_n: int | None = None
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    n: int
+    execution: int
+    tool: str
+    arguments: JsonObject
+    operation: JsonObject | None
+    deduplicated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    n: int
+    request: int
+    rule: str | None
+    grade: str | None
+    status: int
+    message: str
+    param: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    n: int
+    state: str
+    reason: str
+    text: str
+    exception: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Everything a check may look at: the journal, the scenario, what the target declared."""
+
+    scenario: Scenario
+    dialect: DialectName
+    mode: Mode
+    can: frozenset[str]
+    entries: Sequence[Entry]
+    requests: tuple[Request, ...]
+    side: tuple[Request, ...]
+    responses: tuple[Response, ...]
+    executions: tuple[Execution, ...]
+    effects: tuple[Effect, ...]
+    refused: tuple[Refused, ...]
+    points: Mapping[str, int] = field(default_factory=dict)
+    outcome: Ended | None = None
+    broken: str | None = None

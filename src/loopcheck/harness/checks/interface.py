@@ -1,0 +1,65 @@
+"""What a check is: a pure function from the evidence of a case to one result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from loopcheck.harness.checks.evidence import Evidence
+from loopcheck.harness.results import CheckResult, Finding, Level, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A check with its stable id and the one sentence it requires.
+
+    `rank` decides which of several findings about the same journal entry is primary: the lower
+    one is the cause, the others follow from it. `advice` tells the reader what to do.
+    """
+
+    id: str
+    sentence: str
+    should: str | None
+    rank: int
+    advice: str
+    judge: Callable[[Evidence], Iterable[Finding] | Unjudged]
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A check that could not answer pass or fail, and why."""
+
+    status: Status
+    reason: str
+
+
+def run(check: Check, evidence: Evidence) -> CheckResult:
+    """The check's answer for this case. A finding at any level below must does not fail it."""
+    answer = check.judge(evidence)
+    if isinstance(answer, Unjudged):
+        return CheckResult(check=check.id, status=answer.status, reason=answer.reason)
+    findings = tuple(answer)
+    failed = any(finding.level == "must" for finding in findings)
+    return CheckResult(check=check.id, status="fail" if failed else "pass", findings=findings)
+
+
+def finding(
+    check: Check | str,
+    level: Level,
+    sentence: str,
+    *,
+    expected: str,
+    seen: str,
+    entries: Iterable[int],
+    why: str | None = None,
+) -> Finding:
+    """A finding; `entries` in the order in which they prove it."""
+    return Finding(
+        check=check if isinstance(check, str) else check.id,
+        level=level,
+        sentence=sentence,
+        expected=expected,
+        seen=seen,
+        entries=tuple(entries),
+        why=why,
+    )

@@ -1,0 +1,176 @@
+"""The one ordered record of a case. Everything is recorded first and judged afterwards.
+
+A journal is a sequence of entries, written as JSON lines. Each entry has `n` (its place, from 1),
+`kind`, and the fields that `KINDS` lists for that kind. Adding a kind or an optional field keeps
+`FORMAT`; anything else raises it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+FORMAT: Final = 1
+
+KINDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "case": {
+        "format": "version of the journal's format",
+        "scenario": "id of the scenario",
+        "dialect": "responses, chat or messages",
+        "mode": "whole or stream",
+        "seed": "seed of ids, fragments and tokens",
+        "target": "name of the target",
+    },
+    "request": {
+        "request": "number of this request in the case, from 1",
+        "method": "HTTP method",
+        "path": "path below the case's base URL",
+        "headers": "headers by lower-case name, secrets left out",
+        "body": "JSON body as sent, or null when it was not JSON",
+        "role": "turn, side, refused or divergent",
+        "turn": "the turn it asks for (role turn)",
+        "attempt": "how often that turn has been asked for (role turn)",
+        "recognised": "{turn, by}: the latest response found in it, and by what "
+        "(ids, tokens, text, count, none)",
+        "conversation": "effective conversation: items with kind, origin, path and content",
+        "tools": "names and schemas of the tools it offers",
+        "tool_choice": "as sent",
+        "why": "for divergent and refused requests: a sentence",
+    },
+    "refused": {
+        "request": "number of the refused request",
+        "rule": "id of the broken rule, or null for a malformed request",
+        "grade": "evidence grade of the rule",
+        "status": "HTTP status",
+        "message": "the service's words",
+        "param": "where in the request",
+    },
+    "response": {
+        "request": "number of the request it answers",
+        "turn": "turn number",
+        "attempt": "attempt number",
+        "response_id": "id on the wire",
+        "status": "HTTP status",
+        "calls": "calls it issues: label, tool, arguments (the wire text), call_id, "
+        "sent (how much of the arguments was sent: whole, cut or none)",
+        "text": "text it says",
+        "refusal": "refusal text, or null",
+        "stop": "scripted stop",
+        "fault": "kind of the fault, or null",
+        "ends": "well: ended by the protocol's own success signal; marked: ended, but marked "
+        "incomplete, filtered or refused; unmarked: ended without terminal signal; failed: "
+        "reported failed or connection broken",
+    },
+    "sent": {
+        "request": "number of the request",
+        "frames": "the text of each frame that was written; for a whole response its body",
+        "how": "written or client-closed",
+    },
+    "execution": {
+        "execution": "number of the execution, from 1",
+        "tool": "name of the tool whose body was entered",
+        "arguments": "the arguments it was entered with",
+        "label": "label of the call it is thought to belong to, or null",
+        "call_id": "wire call id, where the loop passed it on",
+        "operation_id": "operation id, where the loop passed it on",
+        "token": "the token that its result carries",
+    },
+    "effect": {
+        "execution": "execution that committed it",
+        "tool": "name of the tool",
+        "arguments": "the arguments",
+        "operation": "key arguments of the business operation, or null",
+        "deduplicated": "true when the downstream system recognised the operation id",
+    },
+    "ended": {
+        "execution": "execution that ended",
+        "how": "result, error (a structured error result) or raised",
+        "result": "text handed back, or the exception",
+    },
+    "lookup": {"tool": "tool", "operation_id": "operation asked for", "answer": "what was said"},
+    "gate": {
+        "gate": "what waited for what",
+        "how": "opened, or forced when nothing else could happen",
+    },
+    "outcome": {
+        "state": "completed, refused, limit, failed, paused or cancelled",
+        "reason": "why",
+        "text": "final text",
+        "exception": "class of the exception that ended the run, or null",
+    },
+    "broken": {"what": "the target broke or hung: a sentence", "kind": "target, hung or harness"},
+}
+
+Entry: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalError(Exception):
+    """A journal that cannot be read: which file and line, and what is wrong with it."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+class Journal:
+    """An append-only journal in memory; safe to write from any thread."""
+
+    def __init__(self, watcher: Callable[[Entry], None] | None = None) -> None:
+        self._entries: list[Entry] = []
+        self._lock = threading.Lock()
+        self._watcher = watcher
+
+    def record(self, kind: str, /, **fields: object) -> int:
+        """Appends an entry and returns its number."""
+        if kind not in KINDS:
+            raise ValueError(f"unknown journal kind {kind!r}; kinds are {', '.join(KINDS)}")
+        with self._lock:
+            entry: Entry = {"n": len(self._entries) + 1, "kind": kind, **fields}
+            self._entries.append(entry)
+        if self._watcher is not None:
+            self._watcher(entry)
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        with self._lock:
+            return iter(tuple(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self)
+
+
+def to_lines(entries: Iterable[Entry]) -> str:
+    """The JSON lines of these entries."""
+    return "".join(
+        json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
+    )
+
+
+def load(path: Path) -> tuple[Entry, ...]:
+    """The entries of a saved journal. Raises JournalError naming the line that is wrong."""
+    entries: list[Entry] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise JournalError(f"{path}:{number}", f"not JSON ({error})") from None
+        if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
+            raise JournalError(f"{path}:{number}", "not a journal entry of a known kind")
+        entries.append(entry)
+    if not entries or entries[0]["kind"] != "case":
+        raise JournalError(str(path), "does not begin with a 'case' entry")
+    if entries[0].get("format") != FORMAT:
+        raise JournalError(
+            f"{path}:1", f"format {entries[0].get('format')!r}; this version reads {FORMAT}"
+        )
+    return tuple(entries)

@@ -1,0 +1,1 @@
+"""The scenario format: loading, checking, and compiling for one dialect and mode."""

@@ -1,0 +1,141 @@
+"""What is on trial, and how a user declares it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from loopcheck.fake_providers.script import DIALECTS, MODES, DialectName, Mode
+from loopcheck.harness.task import STATES, Ends, Outcome, State, Task
+
+if TYPE_CHECKING:
+    from loopcheck.harness.results import TargetCard
+
+CAPABILITIES: Final = (
+    "approval",
+    "input",
+    "resume",
+    "cancel",
+    "follow_up",
+    "parallel",
+    "limits",
+    "operation_ids",
+    "validates",
+    "tool_timeout",
+    "reports_effects",
+    "hosted",
+    "thinking",
+    "images",
+    "server_state",
+    "lanes",
+)
+
+LoopFunction: TypeAlias = Callable[[Task], Outcome] | Callable[[Task], Awaitable[Outcome]]
+
+
+class TargetError(Exception):
+    """A target is described or built wrongly. The message says what, where and how to mend it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A loop on trial, with what it declares about itself.
+
+    `limit_unit` is what its limit counts: `rounds` (model responses) or what it says.
+    """
+
+    name: str
+    function: LoopFunction
+    dialects: tuple[DialectName, ...]
+    modes: tuple[Mode, ...]
+    can: frozenset[str] = frozenset()
+    ends: Ends = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    version: str | None = None
+    limit_unit: str = "rounds"
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.function)
+
+    def __call__(self, task: Task) -> Outcome | Awaitable[Outcome]:
+        return self.function(task)
+
+    def card(self) -> TargetCard:
+        """The card that reports show, with the versions of the packages it names."""
+        import platform
+        from importlib import metadata
+
+        from loopcheck.harness.results import TargetCard
+
+        versions: dict[str, str] = {}
+        for package in self.packages:
+            try:
+                versions[package] = metadata.version(package)
+            except metadata.PackageNotFoundError:
+                versions[package] = "not installed"
+        return TargetCard(
+            name=self.name,
+            version=self.version,
+            runtime=f"python {platform.python_version()}",
+            packages=versions,
+            dialects=self.dialects,
+            modes=self.modes,
+            can=tuple(sorted(self.can)),
+        )
+
+
+def _one_of(what: str, given: Iterable[str], known: Iterable[str], name: str) -> None:
+    from difflib import get_close_matches
+
+    known = tuple(known)
+    for value in given:
+        if value not in known:
+            close = get_close_matches(value, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            raise TargetError(f"target {name!r}: unknown {what} {value!r}; {hint}")
+
+
+def loop(
+    *,
+    dialects: Iterable[DialectName],
+    modes: Iterable[Mode] = MODES,
+    can: Iterable[str] = (),
+    ends: Mapping[type[BaseException], State] | None = None,
+    name: str | None = None,
+    packages: Iterable[str] = (),
+    version: str | None = None,
+    limit_unit: str = "rounds",
+) -> Callable[[LoopFunction], Target]:
+    """Declares a function that takes a Task and returns an Outcome as a target.
+
+    `ends` maps exceptions of the framework to outcomes; any other exception is the outcome
+    `failed` with its class as the reason. `packages` are distributions whose versions belong in
+    the report. Raises TargetError at once for words that do not exist.
+    """
+
+    dialect_names, mode_names, capabilities = tuple(dialects), tuple(modes), tuple(can)
+
+    def declare(function: LoopFunction) -> Target:
+        target_name = name or str(getattr(function, "__name__", "target"))
+        _one_of("dialect", dialect_names, DIALECTS, target_name)
+        _one_of("mode", mode_names, MODES, target_name)
+        _one_of("capability", capabilities, CAPABILITIES, target_name)
+        _one_of("outcome in ends", (ends or {}).values(), STATES, target_name)
+        if not dialect_names:
+            raise TargetError(f"target {target_name!r}: dialects is empty; name at least one")
+        return Target(
+            name=target_name,
+            function=function,
+            dialects=dialect_names,
+            modes=mode_names,
+            can=frozenset(capabilities),
+            ends=dict(ends or {}),
+            packages=tuple(packages),
+            version=version,
+            limit_unit=limit_unit,
+        )
+
+    return declare

@@ -1,0 +1,1 @@
+"""The tool-calling loop done right: the answer key."""

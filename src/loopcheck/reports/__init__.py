@@ -1,0 +1,1 @@
+"""Renderings of a run, each a pure function of its report."""
