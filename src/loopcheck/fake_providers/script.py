@@ -195,11 +195,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """All turns of a case, and what answers requests beyond them, in rotation, for ever."""
+    """All turns of a case, and what answers requests beyond them, in rotation, for ever.
+
+    A request begins the task when it holds `prompt`; where that is None, any request does.
+    """
 
     turns: tuple[Turn, ...]
     otherwise: tuple[Turn, ...]
-    prompt: str
+    prompt: str | None
     tools: tuple[str, ...] = ()
 
     def turn(self, number: int) -> Turn:

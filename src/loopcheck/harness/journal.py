@@ -102,7 +102,7 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "text": "final text",
         "exception": "class of the exception that ended the run, or null",
     },
-    "broken": {"what": "the target broke or hung: a sentence", "kind": "target, hung or harness"},
+    "broken": {"what": "the target broke or hung: a sentence", "fault": "target, hung or harness"},
 }
 
 Entry: TypeAlias = dict[str, object]

@@ -12,6 +12,7 @@ from loopcheck.harness.task import STATES, Ends, Outcome, State, Task
 
 if TYPE_CHECKING:
     from loopcheck.harness.results import TargetCard
+    from loopcheck.harness.targets.driven import AdapterFactory
 
 CAPABILITIES: Final = (
     "approval",
@@ -87,6 +88,16 @@ class Target:
         )
 
 
+def outcome_of(error: BaseException, ends: Ends) -> Outcome:
+    """The outcome that an exception stands for: the one that `ends` maps its class (or a class
+    above it) to, else `failed` with the class as the reason, which is a named end, no defect."""
+    name = type(error).__name__
+    for kind, state in ends.items():
+        if isinstance(error, kind):
+            return Outcome(state=state, reason=name, text=str(error), exception=name)
+    return Outcome(state="failed", reason=name, text=str(error), exception=name)
+
+
 def _one_of(what: str, given: Iterable[str], known: Iterable[str], name: str) -> None:
     from difflib import get_close_matches
 
@@ -137,5 +148,42 @@ def loop(
             version=version,
             limit_unit=limit_unit,
         )
+
+    return declare
+
+
+# What the reference loop does whichever adapter it drives.
+_DRIVEN_CAN: Final = ("limits", "operation_ids", "parallel", "validates")
+
+
+def adapter(
+    *,
+    dialects: Iterable[DialectName],
+    modes: Iterable[Mode] = MODES,
+    can: Iterable[str] = (),
+    ends: Mapping[type[BaseException], State] | None = None,
+    name: str | None = None,
+    packages: Iterable[str] = (),
+    version: str | None = None,
+) -> Callable[[AdapterFactory], Target]:
+    """Declares a provider adapter as a target: the reference loop drives what the function makes.
+
+    The function takes a Task and returns a `loopcheck.reference_loop.ProviderAdapter`, or an
+    asynchronous context manager that gives one. What the reference loop does for every adapter
+    (limits, operation ids, validation, parallel calls) is declared without being named.
+    """
+
+    def declare(factory: AdapterFactory) -> Target:
+        from loopcheck.harness.targets.driven import driven
+
+        return loop(
+            dialects=dialects,
+            modes=modes,
+            can=dict.fromkeys((*can, *_DRIVEN_CAN)),
+            ends=ends,
+            name=name or str(getattr(factory, "__name__", "adapter")),
+            packages=packages,
+            version=version,
+        )(driven(factory))
 
     return declare

@@ -25,11 +25,13 @@ class Memory:
     """What the service keeps between requests of one case.
 
     `conversations` maps a response id to the whole native conversation that ends with that
-    response. `repeated` holds call ids that the fake itself issued more than once: rules on
-    duplicate ids do not hold these against the client.
+    response. `settings` maps it to the request fields beside the conversation that a
+    continuation may leave out. `repeated` holds call ids that the fake itself issued more than
+    once: rules on duplicate ids do not hold these against the client.
     """
 
     conversations: dict[str, list[JsonObject]] = field(default_factory=dict)
+    settings: dict[str, JsonObject] = field(default_factory=dict)
     repeated: set[str] = field(default_factory=set)
 
 
@@ -91,8 +93,12 @@ class Dialect(Protocol):
         """The body of an HTTP error."""
         ...
 
-    def error_frames(self, error: ServiceError, sequence: int) -> list[Frame]:
-        """The in-stream form of an error; `sequence` is the number of frames sent before."""
+    def error_frames(
+        self, error: ServiceError, sequence: int, *, answer: Answer | None = None
+    ) -> list[Frame]:
+        """The in-stream form of an error; `sequence` is the number of frames sent before.
+
+        `answer` is the one that it strikes, for dialects whose error repeats the response."""
         ...
 
     def side(self, request: HttpRequest) -> JsonObject:

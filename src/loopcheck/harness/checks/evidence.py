@@ -44,6 +44,7 @@ class Issued:
 
     @property
     def name(self) -> str:
+        """The label, with the attempt where it is not the first."""
         return self.label if self.attempt == 1 else f"{self.label}/{self.attempt}"
 
 
@@ -88,6 +89,8 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
+    """A committed change in the world. `operation` is None where its tool has no key."""
+
     n: int
     execution: int
     tool: str
@@ -98,6 +101,8 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
+    """A request that the service turned down. `rule` is None where its form was wrong."""
+
     n: int
     request: int
     rule: str | None
@@ -108,7 +113,28 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """The world was asked what became of an operation."""
+
+    n: int
+    tool: str
+    operation_id: str | None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """The run ended in a way that no loop chose. `kind` is target, hung or harness."""
+
+    n: int
+    kind: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
+    """How the run ended, as the loop sees it."""
+
     n: int
     state: str
     reason: str
@@ -118,7 +144,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Everything a check may look at: the journal, the scenario, what the target declared."""
+    """Everything a check may look at: the journal, the scenario, what the target declared.
+
+    `points` has the entry at which each point in time came, by name (`book.started`, and
+    `book.started.2` for the second time); `forced` describes the gates that had to be let go.
+    """
 
     scenario: Scenario
     dialect: DialectName
@@ -131,6 +161,15 @@ class Evidence:
     executions: tuple[Execution, ...]
     effects: tuple[Effect, ...]
     refused: tuple[Refused, ...]
+    lookups: tuple[Lookup, ...] = ()
+    forced: tuple[str, ...] = ()
     points: Mapping[str, int] = field(default_factory=dict)
     outcome: Ended | None = None
-    broken: str | None = None
+    broken: Broken | None = None
+
+    @property
+    def last_n(self) -> int:
+        """The entry that ended the case: proof of what never came."""
+        if self.outcome is not None:
+            return self.outcome.n
+        return len(self.entries)

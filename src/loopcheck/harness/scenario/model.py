@@ -8,27 +8,80 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field, Tag
 
-from loopcheck.fake_providers.script import DialectName, ErrorName, Mode, Stop
-from loopcheck.harness.results import Level
-from loopcheck.harness.task import State
+from loopcheck.fake_providers.script import DialectName, ErrorName, FaultKind, Mode, Stop
+from loopcheck.harness.scenario.duration import milliseconds
+from loopcheck.harness.scenario.expectations import (
+    AnyOfOutcome,
+    AnyOfQuantity,
+    AnyOfResult,
+    AtLeast,
+    AtMost,
+    Exact,
+    Expect,
+    ExpectLevel,
+    Quantity,
+    RequestsModel,
+    ResultWord,
+    ValueResult,
+)
+from loopcheck.harness.scenario.shapes import (
+    ByShape,
+    Flag,
+    PerDialect,
+    Positive,
+    Strict,
+    Whole,
+    as_list,
+)
+
+__all__ = [
+    "NOT_BUILT",
+    "NOT_BUILT_WORDS",
+    "AnyOfOutcome",
+    "AnyOfQuantity",
+    "AnyOfResult",
+    "AtLeast",
+    "AtModel",
+    "AtMost",
+    "AttemptModel",
+    "Behaviour",
+    "CallModel",
+    "DeliveryModel",
+    "Exact",
+    "Expect",
+    "ExpectLevel",
+    "ItemModel",
+    "LimitsModel",
+    "PlaceModel",
+    "Quantity",
+    "RequestsModel",
+    "ResultWord",
+    "RulesModel",
+    "Scenario",
+    "ToolModel",
+    "TurnModel",
+    "UsageModel",
+    "ValueResult",
+]
 
 NOT_BUILT: Final[dict[str, frozenset[str]]] = {
-    "scenario": frozenset({"earlier", "state", "lanes", "quirks", "meanwhile", "variants"}),
-    "tool": frozenset({"returns_parts", "commits_after", "approval", "permission"}),
-    "turn": frozenset({"think", "raw", "quirks", "user", "run"}),
-    "attempt": frozenset({"until", "quirks", "think", "raw"}),
-    "limits": frozenset({"cost", "context", "repeats"}),
-    "call": frozenset({"form"}),
-    "delivery": frozenset({"pauses"}),
-    "expect": frozenset({"history"}),
+    "Scenario": frozenset({"earlier", "state", "lanes", "quirks", "meanwhile", "variants"}),
+    "ToolModel": frozenset({"type", "returns_parts", "commits_after", "approval", "permission"}),
+    "TurnModel": frozenset({"think", "raw", "raw_body", "quirks", "user", "run", "if"}),
+    "ItemModel": frozenset({"think", "redacted", "hosted_result"}),
+    "AttemptModel": frozenset(
+        {"until", "quirks", "think", "raw", "raw_body", "items", "form", "terminal"}
+    ),
+    "LimitsModel": frozenset({"cost", "context", "repeats"}),
+    "CallModel": frozenset({"form"}),
+    "DeliveryModel": frozenset({"pauses"}),
+    "ExpectLevel": frozenset({"history"}),
 }
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
+NOT_BUILT_WORDS: Final = frozenset(
+    {"ask", "hosted", "never-answers", "rate-limited", "commit-then-hang", "commit-late"}
+)
 
 Behaviour: TypeAlias = Literal[
     "normal",
@@ -43,7 +96,15 @@ Behaviour: TypeAlias = Literal[
     "hostile",
 ]
 Point: TypeAlias = str
-PerDialect: TypeAlias = dict[DialectName, object]
+Text: TypeAlias = Annotated[str, Field(min_length=1)]
+
+
+def _duration(text: str) -> str:
+    milliseconds(text)
+    return text
+
+
+Behaviours: TypeAlias = Annotated[tuple[Behaviour, ...], Field(min_length=1)]
 
 
 class ToolModel(Strict):
@@ -52,16 +113,24 @@ class ToolModel(Strict):
 
     kind: Literal["read", "write"]
     description: str = ""
-    args: dict[str, object] = {}
+    args: dict[
+        str,
+        Annotated[
+            Annotated[str, Tag("text")] | Annotated[dict[str, object], Tag("a mapping")], ByShape
+        ],
+    ] = Field(default_factory=dict)
     schema_: dict[str, object] | None = Field(default=None, alias="schema")
     returns: object = Field(default_factory=lambda: {"ok": True})
-    returns_each: tuple[object, ...] | None = None
-    behaves: tuple[Behaviour, ...] | dict[str, tuple[Behaviour, ...]] = ("normal",)
-    returns_after: tuple[Point, ...] = ()
+    returns_each: Annotated[tuple[object, ...], Field(min_length=1)] | None = None
+    behaves: Annotated[
+        Annotated[Behaviours, Tag("a list")] | Annotated[dict[str, Behaviours], Tag("a mapping")],
+        ByShape,
+    ] = ("normal",)
+    returns_after: Annotated[tuple[Point, ...], BeforeValidator(as_list)] = ()
     body: Literal["async", "blocking"] = "async"
     operation: tuple[str, ...] | None = None
     lookup: Literal["found", "absent", "inconclusive", "none"] = "none"
-    deduplicates: bool = False
+    deduplicates: Flag = False
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -87,83 +156,113 @@ class CallModel(Strict):
     tool: str
     args: dict[str, object] | None = None
     raw_args: str | None = None
-    id: str | dict[DialectName, str] | None = None
+    id: PerDialect[str] | None = None
 
 
 class UsageModel(Strict):
-    input: int
-    output: int
-    reasoning: int = 0
+    input: Whole
+    output: Whole
+    reasoning: Whole = 0
+
+
+Interleave: TypeAlias = Annotated[
+    Annotated[Flag, Tag("true or false")]
+    | Annotated[Literal["seeded"], Tag("text")]
+    | Annotated[tuple[str, ...], Tag("a list")],
+    ByShape,
+]
 
 
 class DeliveryModel(Strict):
     """Unset keys (None) take the value of the level above, then the default."""
 
-    fragments: (
-        Literal["whole", "char", "seeded", "escapes"] | int | dict[str, tuple[str, ...]] | None
-    ) = None
-    interleave: (
-        bool
-        | Literal["seeded"]
-        | tuple[str, ...]
-        | dict[DialectName, bool | Literal["seeded"] | tuple[str, ...]]
-        | None
-    ) = None
-    segments: Literal["frame", "all", "byte", "seeded", "utf8", "crlf"] | int | None = None
+    fragments: Annotated[
+        Annotated[Literal["whole", "char", "seeded", "escapes"], Tag("text")]
+        | Annotated[Positive, Tag("a whole number")]
+        | Annotated[dict[str, tuple[str, ...]], Tag("a mapping")]
+        | Annotated[None, Tag("nothing")],
+        ByShape,
+    ] = None
+    interleave: PerDialect[Interleave] | None = None
+    segments: Annotated[
+        Annotated[Literal["frame", "all", "byte", "seeded", "utf8", "crlf"], Tag("text")]
+        | Annotated[Positive, Tag("a whole number")]
+        | Annotated[None, Tag("nothing")],
+        ByShape,
+    ] = None
     newline: Literal["lf", "crlf"] | None = None
-    comments: int | None = None
-    pings: int | None = None
-    data_lines: int | None = None
-    space: bool | None = None
-    keep_alive: bool | None = None
-    bom: bool | None = None
+    comments: Whole | None = None
+    pings: Whole | None = None
+    data_lines: Positive | None = None
+    space: Flag | None = None
+    keep_alive: Flag | None = None
+    bom: Flag | None = None
 
 
 class PlaceModel(Strict):
     """`at` of a fault: one of the forms of docs/format.md, section 4."""
 
-    frame: int | Literal["finish", "terminal"] | None = None
+    frame: Annotated[
+        Annotated[Positive, Tag("a whole number")]
+        | Annotated[Literal["finish", "terminal"], Tag("text")]
+        | Annotated[None, Tag("nothing")],
+        ByShape,
+    ] = None
     in_: str | None = Field(default=None, alias="in")
-    after: str | None = None
-    before: str | None = None
-    bytes: int | None = None
+    after: Text | None = None
+    before: Text | None = None
+    bytes: Whole | None = None
 
 
-AtModel: TypeAlias = Literal["start", "end"] | PlaceModel
+AtModel: TypeAlias = Annotated[
+    Annotated[Literal["start", "end"], Tag("text")] | Annotated[PlaceModel, Tag("a mapping")],
+    ByShape,
+]
 
 
 class AttemptModel(Strict):
     """What one request for a turn gets: a fault, other content than the turn's, or both."""
 
-    fault: (
-        Literal[
-            "http",
-            "close",
-            "headers-only",
-            "empty",
-            "error-body",
-            "eof",
-            "half-chunk",
-            "reset",
-            "stall",
-            "error-event",
-        ]
-        | None
-    ) = None
-    at: AtModel | dict[DialectName, AtModel] | None = None
+    fault: FaultKind | None = None
+    at: PerDialect[AtModel] | None = None
     error: ErrorName | None = None
-    status: int | None = None
-    retry_after: str | None = None
-    headers: dict[str, str] = {}
+    status: Annotated[int, Field(strict=True, ge=400, le=599)] | None = None
+    retry_after: Annotated[str, AfterValidator(_duration)] | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
     body: str | None = None
-    then: Literal["eof", "reset", "stall"] = "eof"
-    times: int = 1
+    then: Literal["eof", "reset", "stall"] | None = None
+    times: Positive = 1
     say: str | None = None
     calls: tuple[CallModel, ...] | None = None
     refuse: str | None = None
-    stop: Stop | dict[DialectName, Stop] | None = None
+    stop: PerDialect[Stop] | None = None
     usage: UsageModel | None = None
     delivery: DeliveryModel | None = None
+
+    @property
+    def replaces_nothing(self) -> bool:
+        """Whether the content is the turn's own."""
+        return self.say is None and self.calls is None and self.refuse is None
+
+
+class ItemModel(Strict):
+    """One piece of a turn's content: exactly one of its keys."""
+
+    say: str | None = None
+    refuse: str | None = None
+    call: CallModel | None = None
+
+
+Attempts: TypeAlias = Annotated[
+    tuple[
+        Annotated[
+            Annotated[Literal["normal"], Tag("text")] | Annotated[AttemptModel, Tag("a mapping")],
+            ByShape,
+        ],
+        ...,
+    ],
+    Field(min_length=1),
+]
 
 
 class TurnModel(Strict):
@@ -172,20 +271,33 @@ class TurnModel(Strict):
     say: str | None = None
     calls: tuple[CallModel, ...] = ()
     refuse: str | None = None
-    items: tuple[dict[str, object], ...] | None = None
-    stop: Stop | dict[DialectName, Stop] | None = None
+    items: tuple[ItemModel, ...] | None = None
+    stop: PerDialect[Stop] | None = None
     usage: UsageModel | None = None
-    optional: bool = False
-    must_reach: bool = False
-    attempts: tuple[Literal["normal"] | AttemptModel, ...] = ("normal",)
+    optional: Flag = False
+    must_reach: Flag = False
+    attempts: Attempts = ("normal",)
     delivery: DeliveryModel | None = None
+
+    @property
+    def every_call(self) -> tuple[CallModel, ...]:
+        """The calls of the turn, then those of attempts that say something else."""
+        items = self.items or ()
+        own = (*self.calls, *(item.call for item in items if item.call is not None))
+        others = (attempt.calls or () for attempt in self.attempts if attempt != "normal")
+        return (*own, *(call for calls in others for call in calls))
 
 
 class LimitsModel(Strict):
-    rounds: int | None = None
-    tool_calls: int | None = None
-    seconds: float | None = None
-    tokens: int | None = None
+    rounds: Positive | None = None
+    tool_calls: Positive | None = None
+    seconds: Annotated[float, Field(strict=True, gt=0)] | None = None
+    tokens: Positive | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether the scenario sets any limit."""
+        return self != LimitsModel()
 
 
 class RulesModel(Strict):
@@ -193,87 +305,32 @@ class RulesModel(Strict):
     off: tuple[str, ...] = ()
 
 
-class AtMost(Strict):
-    at_most: int
-
-
-class AtLeast(Strict):
-    at_least: int
-
-
-Exact: TypeAlias = int | AtMost | AtLeast | tuple[dict[str, object], ...]
-
-
-class AnyOfQuantity(Strict):
-    any_of: tuple[Exact, ...]
-
-
-Quantity: TypeAlias = Exact | AnyOfQuantity
-
-
-class ValueResult(Strict):
-    value: object
-
-
-ResultWord: TypeAlias = Literal["own", "error", "none"]
-
-
-class AnyOfResult(Strict):
-    any_of: tuple[ResultWord | ValueResult, ...]
-
-
-class AnyOfOutcome(Strict):
-    any_of: tuple[str, ...]
-
-
-class RequestsModel(Strict):
-    """Quantities by `total`, `side`, `otherwise` and `turn<n>`, with `tools` and `retries`."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-    total: Quantity | None = None
-    side: Quantity | None = None
-    otherwise: Quantity | None = None
-    tools: Literal["all"] | None = None
-    retries: Literal["same"] | None = None
-
-
-class ExpectLevel(Strict):
-    """What a scenario expects at one level. An outcome is `state` or `state/reason`."""
-
-    executions: dict[str, Quantity] | None = None
-    effects: dict[str, Quantity] | None = None
-    results: dict[str, ResultWord | AnyOfResult | ValueResult] = {}
-    outcome: str | AnyOfOutcome | None = None
-    order: tuple[str, ...] = ()
-    requests: RequestsModel | None = None
-
-
-class Expect(Strict):
-    must: ExpectLevel = ExpectLevel()
-    should: ExpectLevel = ExpectLevel()
-    may: ExpectLevel = ExpectLevel()
-
-    def level(self, level: Level) -> ExpectLevel:
-        return {"must": self.must, "should": self.should, "may": self.may}[level]
-
-
 class Scenario(Strict):
     """One scenario. `id` is its path below the scenarios folder, without the ending."""
 
     id: str = ""
     format: Literal[1]
-    title: str
-    rule: str
+    title: Text
+    rule: Text
     grounds: tuple[Annotated[str, Field(pattern=r"^B\d{3}$")], ...] = ()
     needs: tuple[str, ...] = ()
-    dialects: Literal["all"] | tuple[DialectName, ...] = "all"
-    modes: tuple[Mode, ...] = ("whole", "stream")
-    prompt: str
+    dialects: Annotated[
+        Annotated[Literal["all"], Tag("text")]
+        | Annotated[
+            Annotated[tuple[DialectName, ...], Field(min_length=1)],
+            Tag("a list"),
+        ],
+        ByShape,
+    ] = "all"
+    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = ("whole", "stream")
+    prompt: Text
     tool_choice: str = "auto"
     limits: LimitsModel = LimitsModel()
-    tools: dict[str, ToolModel] = {}
+    tools: dict[str, ToolModel] = Field(default_factory=dict)
     turns: tuple[TurnModel, ...]
-    otherwise: tuple[TurnModel, ...] = (TurnModel(say="Finished."),)
+    otherwise: Annotated[tuple[TurnModel, ...], BeforeValidator(as_list), Field(min_length=1)] = (
+        TurnModel(say="Finished."),
+    )
     delivery: DeliveryModel = DeliveryModel()
     rules: RulesModel = RulesModel()
     expect: Expect = Expect()
@@ -281,22 +338,5 @@ class Scenario(Strict):
     @property
     def labels(self) -> tuple[str, ...]:
         """Every call label of the file, in order of appearance, each once."""
-        seen: dict[str, None] = {}
-        for turn in (*self.turns, *self.otherwise):
-            for call in turn.calls:
-                seen[call.label] = None
-            for attempt in turn.attempts:
-                if attempt != "normal":
-                    for call in attempt.calls or ():
-                        seen[call.label] = None
-        return tuple(seen)
-
-
-STATE_WORDS: Final[tuple[State, ...]] = (
-    "completed",
-    "refused",
-    "limit",
-    "failed",
-    "paused",
-    "cancelled",
-)
+        turns = (*self.turns, *self.otherwise)
+        return tuple(dict.fromkeys(call.label for turn in turns for call in turn.every_call))

@@ -1,0 +1,43 @@
+# Two commands do all the set-up on a fresh machine: `make trial` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
+TARGETS := reference litellm openai-sdk anthropic-sdk langchain pydantic-ai openai-agents
+
+.PHONY: trial test lint bench clean
+
+trial: $(VENV)/trial
+	$(BIN)/loopcheck run $(TARGETS:%=--target %)
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -n 2 $(PYTEST)
+
+lint: $(VENV)/lint
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+bench: $(VENV)/test
+	$(BIN)/python tests/bench/bench_catalogue.py
+	$(BIN)/python tests/bench/bench_start.py
+	$(BIN)/python tests/bench/bench_server.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/trial: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[trial]'
+	touch $@
+
+$(VENV)/test: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[trial,test]'
+	touch $@
+
+$(VENV)/lint: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[trial,test,lint]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .loopcheck .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,170 @@
+"""Reads HTTP requests from the bytes of a connection, within bounds."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Final, NoReturn
+from urllib.parse import unquote
+
+from httptools import (
+    HttpParserError,
+    HttpParserInvalidURLError,
+    HttpParserUpgrade,
+    HttpRequestParser,
+    parse_url,
+)
+
+from loopcheck.fake_providers.wire import HttpRequest
+
+MAX_BODY: Final = 64 * 1024 * 1024
+MAX_HEAD: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Bytes that are no request we serve: the status and the sentence to answer with."""
+
+    status: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """A whole request and how its client wants the connection used. `chunks` is False for
+    HTTP/1.0, which has no chunked encoding."""
+
+    request: HttpRequest
+    keep_alive: bool
+    chunks: bool
+
+
+class _Refused(Exception):
+    """Leaves the parser's callback; the refusal itself is kept by the reader."""
+
+
+class RequestReader:
+    """Turns the bytes of one connection into requests. After a refusal it reads no more."""
+
+    def __init__(self) -> None:
+        self._parser = HttpRequestParser(self)
+        self._complete: list[Received | Refusal] = []
+        self._refused: Refusal | None = None
+        self.wants_continue = False
+        self.on_message_begin()
+
+    def feed(self, data: bytes) -> list[Received | Refusal]:
+        """What became complete with these bytes, in order; a refusal is the last."""
+        if self._refused is not None:
+            return []
+        try:
+            self._parser.feed_data(data)
+            self._bound_head(len(data))
+        except HttpParserUpgrade as upgrade:
+            (end,) = upgrade.args
+            return self.feed(self._head_without_upgrade() + data[end:])
+        except HttpParserError as error:
+            self._refused = self._refused or Refusal(400, f"malformed HTTP request: {error}")
+            self._complete.append(self._refused)
+        complete, self._complete = self._complete, []
+        return complete
+
+    def _bound_head(self, size: int) -> None:
+        if self._in_head:
+            self._head_size += size
+            if self._head_size > MAX_HEAD:
+                self._refused = Refusal(431, f"the head is larger than {MAX_HEAD} bytes")
+                self._complete.append(self._refused)
+
+    def _refuse(self, status: int, message: str) -> NoReturn:
+        self._refused = Refusal(status, message)
+        raise _Refused
+
+    def _head_without_upgrade(self) -> bytes:
+        """The head again, for a new parser: the old one takes what follows an offer to upgrade
+        (Java's client offers HTTP/2 with each first request) for another protocol."""
+        headers = {k: v for k, v in self._headers.items() if k not in ("upgrade", "connection")}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        start = self._parser.get_method() + b" " + self._target + b" HTTP/1.1\r\n"
+        self._parser = HttpRequestParser(self)
+        return start + lines.encode("latin-1") + b"\r\n"
+
+    # The parser calls these by name.
+
+    def on_message_begin(self) -> None:
+        self._target = b""
+        self._headers: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self._body_size = 0
+        self._head_size = 0
+        self._in_head = True
+
+    def on_url(self, url: bytes) -> None:
+        self._target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        known = self._headers.get(key)
+        self._headers[key] = text if known is None else f"{known}, {text}"
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        if self._parser.get_method() == b"CONNECT":
+            self._refuse(405, "this server is no proxy")
+        length = self._headers.get("content-length", "0")
+        if length.isdigit() and int(length) > MAX_BODY:
+            self._refuse(413, f"the body of {length} bytes is larger than {MAX_BODY} bytes")
+        self.wants_continue = self._headers.get("expect", "").lower() == "100-continue"
+
+    def on_body(self, body: bytes) -> None:
+        self._body_size += len(body)
+        if self._body_size > MAX_BODY:
+            self._refuse(413, f"the body is larger than {MAX_BODY} bytes")
+        self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        if self._parser.should_upgrade():
+            return
+        self.wants_continue = False
+        self._in_head = True
+        self._head_size = 0
+        path, query = self._path_and_query()
+        self._complete.append(
+            Received(
+                request=HttpRequest(
+                    method=self._parser.get_method().decode("ascii"),
+                    path=path,
+                    query=query,
+                    headers=self._headers,
+                    body=self._whole_body(),
+                ),
+                keep_alive=self._parser.should_keep_alive(),
+                chunks=self._parser.get_http_version() != "1.0",
+            )
+        )
+
+    def _path_and_query(self) -> tuple[str, str]:
+        target = self._target
+        if not target.startswith((b"/", b"*")):
+            try:
+                url = parse_url(target)
+            except HttpParserInvalidURLError:
+                self._refuse(400, "the request's target is neither a path nor a URL")
+            target = (url.path or b"/") + (b"?" + url.query if url.query else b"")
+        path, _, query = target.decode("latin-1").partition("?")
+        return (unquote(path) if "%" in path else path), query
+
+    def _whole_body(self) -> bytes:
+        body = b"".join(self._body)
+        if self._headers.get("content-encoding", "").lower() != "gzip":
+            return body
+        unzip = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+        try:
+            plain = unzip.decompress(body, MAX_BODY + 1)
+        except zlib.error as error:
+            self._refuse(400, f"the body is not gzip, as content-encoding says: {error}")
+        if len(plain) > MAX_BODY:
+            self._refuse(413, f"the body is larger than {MAX_BODY} bytes when unzipped")
+        if not unzip.eof:
+            self._refuse(400, "the gzip body is cut short")
+        return plain

@@ -1,0 +1,209 @@
+"""The response object: what was asked for, echoed, and what came out."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from loopcheck.fake_providers.dialects.openai_common import objects
+from loopcheck.fake_providers.script import Refuse, Say, Stop, Usage
+from loopcheck.fake_providers.wire import (
+    Answer,
+    IssuedCall,
+    JsonObject,
+    Piece,
+    ServiceError,
+)
+
+ItemStatus: TypeAlias = Literal["in_progress", "completed", "incomplete"]
+
+_INCOMPLETE: Final[dict[Stop, str]] = {
+    "length": "max_output_tokens",
+    "filter": "content_filter",
+    "context": "max_output_tokens",
+}
+# Codes that a failed response can carry; others are reported as a server error.
+_FAILURE_CODES: Final = ("server_error", "rate_limit_exceeded", "insufficient_quota")
+# What the service echoes where the request says nothing.
+_DEFAULTS: Final[JsonObject] = {
+    "background": False,
+    "frequency_penalty": 0.0,
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
+    "prompt_cache_key": None,
+    "prompt_cache_retention": None,
+    "safety_identifier": None,
+    "temperature": 1.0,
+    "tool_choice": "auto",
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
+    "metadata": {},
+}
+_REASONING: Final[JsonObject] = {
+    "context": "current_turn",
+    "effort": "medium",
+    "mode": "standard",
+    "summary": None,
+}
+_TEXT: Final[JsonObject] = {"format": {"type": "text"}, "verbosity": "medium"}
+
+
+def stores(request: JsonObject) -> bool:
+    """Whether the response is stored, as it is unless the request says otherwise."""
+    return request.get("store") is not False
+
+
+def started(answer: Answer) -> JsonObject:
+    """The response object while nothing has come out yet."""
+    return _response(answer, status="in_progress", service_tier="auto")
+
+
+def ended(answer: Answer) -> JsonObject:
+    """The response object at its end, complete or incomplete."""
+    reason = _INCOMPLETE.get(answer.stop)
+    return _response(
+        answer,
+        status="incomplete" if reason else "completed",
+        completed_at=None if reason else answer.created + 1,
+        incomplete_details={"reason": reason} if reason else None,
+        output=output(answer),
+        usage=_usage(answer.usage),
+    )
+
+
+def failed(answer: Answer, error: ServiceError) -> JsonObject:
+    """The response object after a failure; it repeats no output."""
+    code = error.code if error.code in _FAILURE_CODES else "server_error"
+    details = {"code": code, "message": error.message}
+    return _response(answer, status="failed", service_tier="auto", error=details)
+
+
+def output(answer: Answer) -> list[JsonObject]:
+    """The finished output items: one for each piece of the answer, in order."""
+    return [item(answer, n, final_status(answer, n)) for n in range(len(answer.content))]
+
+
+def final_status(answer: Answer, index: int) -> ItemStatus:
+    """The status of an item when it is done: what the token limit cut is incomplete."""
+    cut = answer.stop in ("length", "context") and index == len(answer.content) - 1
+    return "incomplete" if cut else "completed"
+
+
+def item(answer: Answer, index: int, status: ItemStatus) -> JsonObject:
+    """The output item for a piece of the answer; empty while in progress."""
+    piece = answer.content[index]
+    begun = status == "in_progress"
+    if isinstance(piece, IssuedCall):
+        return {
+            "id": piece.item_id,
+            "type": "function_call",
+            "status": status,
+            "arguments": "" if begun else piece.arguments,
+            "call_id": piece.call_id,
+            "name": piece.tool,
+        }
+    return {
+        "id": answer.item_ids[index],
+        "type": "message",
+        "status": status,
+        "content": [] if begun else [part(piece, piece.text)],
+        "role": "assistant",
+    }
+
+
+def part(piece: Say | Refuse, text: str) -> JsonObject:
+    """The content part of a message."""
+    if isinstance(piece, Refuse):
+        return {"type": "refusal", "refusal": text}
+    return {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+
+
+def item_id(answer: Answer, index: int) -> str:
+    """The id by which events name an output item."""
+    piece: Piece = answer.content[index]
+    return piece.item_id if isinstance(piece, IssuedCall) else answer.item_ids[index]
+
+
+def _response(answer: Answer, **facts: object) -> JsonObject:
+    request = answer.reading.body
+    given = {key: request[key] for key in _DEFAULTS if request.get(key) is not None}
+    return {
+        "id": answer.response_id,
+        "object": "response",
+        "created_at": answer.created,
+        "completed_at": None,
+        "error": None,
+        "incomplete_details": None,
+        "model": answer.model,
+        "moderation": None,
+        "output": [],
+        **_DEFAULTS,
+        **given,
+        **_conversation(request),
+        "previous_response_id": answer.reading.previous,
+        "reasoning": {**_REASONING, **_object(request.get("reasoning"))},
+        "service_tier": "default",
+        "store": stores(request),
+        "text": {**_TEXT, **_object(request.get("text"))},
+        "tool_usage": _no_tool_usage(),
+        "tools": [_echo_tool(tool) for tool in objects(request, "tools")],
+        "usage": None,
+        **facts,
+    }
+
+
+def _conversation(request: JsonObject) -> JsonObject:
+    value = request.get("conversation")
+    if value is None:
+        return {}
+    return {"conversation": {"id": value} if isinstance(value, str) else value}
+
+
+def _echo_tool(tool: JsonObject) -> JsonObject:
+    if tool.get("type") != "function":
+        return tool
+    parameters = tool.get("parameters")
+    strict = tool.get("strict")
+    return {
+        **tool,
+        "description": tool.get("description"),
+        "parameters": parameters,
+        "strict": strict if isinstance(strict, bool) else _is_closed(_object(parameters)),
+    }
+
+
+def _is_closed(schema: JsonObject) -> bool:
+    """Whether the service can be strict about a schema that does not ask for it."""
+    required = schema.get("required")
+    names = required if isinstance(required, list) else []
+    properties = _object(schema.get("properties"))
+    return schema.get("additionalProperties") is False and all(key in names for key in properties)
+
+
+def _usage(usage: Usage) -> JsonObject:
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": 0},
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+def _no_tool_usage() -> JsonObject:
+    images: JsonObject = {
+        "input_tokens": 0,
+        "input_tokens_details": {"image_tokens": 0, "text_tokens": 0},
+        "output_tokens": 0,
+        "output_tokens_details": {"image_tokens": 0, "text_tokens": 0},
+        "total_tokens": 0,
+    }
+    return {"image_gen": images, "web_search": {"num_requests": 0}}
+
+
+def _object(value: object) -> JsonObject:
+    return value if isinstance(value, dict) else {}

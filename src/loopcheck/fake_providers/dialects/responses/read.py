@@ -1,0 +1,47 @@
+"""From a Responses request to a neutral conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from loopcheck.fake_providers.dialects.interface import Memory
+from loopcheck.fake_providers.dialects.openai_common import hold_to, objects, request_body
+from loopcheck.fake_providers.dialects.responses import form
+from loopcheck.fake_providers.dialects.responses.items import neutral
+from loopcheck.fake_providers.dialects.responses.rules import FORM
+from loopcheck.fake_providers.dialects.responses.state import expanded
+from loopcheck.fake_providers.wire import HttpRequest, JsonObject, OfferedTool, Reading
+
+
+def read(request: HttpRequest, memory: Memory) -> Reading:
+    """The request as a conversation. Raises ServiceError where it is malformed or names
+    something that is not stored."""
+    body = request_body(request)
+    model = form.model(body)
+    sent = form.sent(body)
+    hold_to(FORM, sent, body, memory)
+    form.check_types(sent)
+    previous = form.previous(body)
+    text = isinstance(body.get("input"), str)
+    conversation = tuple(expanded(sent, previous=previous, memory=memory, text=text))
+    return Reading(
+        dialect="responses",
+        model=model,
+        stream=body.get("stream") is True,
+        items=tuple(neutral(conversation)),
+        history=[placed.item for placed in conversation],
+        tools=tuple(_offered(form.tools(body))),
+        body=body,
+        tool_choice=body.get("tool_choice"),
+        previous=previous,
+    )
+
+
+def _offered(tools: Iterable[JsonObject]) -> Iterator[OfferedTool]:
+    for tool in tools:
+        if tool["type"] == "namespace":
+            yield from _offered(objects(tool, "tools"))
+        elif tool["type"] in ("function", "custom"):
+            schema = tool.get("parameters")
+            parameters = schema if isinstance(schema, dict) else {}
+            yield OfferedTool(name=str(tool["name"]), schema=parameters)

@@ -1,0 +1,322 @@
+"""One scripted provider for one case: a request in, a reply out, no I/O.
+
+Order of judgement, as at the service: key, form of the request, rules about its history; then
+which turn it asks for. Everything is recorded before a byte goes out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from loopcheck.fake_providers import faults
+from loopcheck.fake_providers.answers import prepare
+from loopcheck.fake_providers.dialects import Memory, dialect
+from loopcheck.fake_providers.ids import digest
+from loopcheck.fake_providers.recording import request_fields
+from loopcheck.fake_providers.script import (
+    Attempt,
+    DialectName,
+    Mode,
+    Refuse,
+    Say,
+    Script,
+    Turn,
+    answer,
+)
+from loopcheck.fake_providers.turns import (
+    Given,
+    Recognised,
+    asks_for_a_turn,
+    invented_call,
+    recognise,
+)
+from loopcheck.fake_providers.wire import (
+    Answer,
+    HttpRequest,
+    Item,
+    Reading,
+    Reply,
+    ServiceError,
+)
+
+_SIDE_TEXT = "OK"
+
+
+class Recorder(Protocol):
+    """Where the provider writes what happened; see the harness's journal for the kinds."""
+
+    def __call__(self, kind: str, /, **fields: object) -> int: ...
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A response that was given, with the entry that recorded it."""
+
+    given: Given
+    labels: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Provider:
+    """A service that follows a script.
+
+    `tokens` tells which result tokens the calls with these labels have produced. `off` names
+    request rules that are not applied, `on` rules that are although their evidence is weak.
+    """
+
+    script: Script
+    dialect: DialectName
+    mode: Mode
+    seed: int
+    record: Recorder
+    tokens: Callable[[Sequence[str]], frozenset[str]] = lambda labels: frozenset()
+    api_key: str | None = None
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+    _memory: Memory = field(default_factory=Memory)
+    _seen: list[_Seen] = field(default_factory=list)
+    _asked: dict[int, int] = field(default_factory=dict)
+    _requests: int = 0
+
+    def handle(self, request: HttpRequest) -> Reply:
+        """Answers one request. Raises FaultError when a scripted fault cannot strike."""
+        spoken = dialect(self.dialect)
+        kind = spoken.serves(request.method, request.path)
+        self._requests += 1
+        number = self._requests
+        try:
+            self._authenticate(request)
+            if kind == "side":
+                return self._side(request, number)
+            if kind is None:
+                raise replace(
+                    spoken.named_error("not_found", None),
+                    message=f"no such endpoint: {request.method} {request.path}",
+                )
+            reading = spoken.read(request, self._memory)
+            self._apply_rules(reading)
+        except ServiceError as error:
+            return self._refuse(request, number, error)
+        return self._answer(request, number, reading)
+
+    def _authenticate(self, request: HttpRequest) -> None:
+        spoken = dialect(self.dialect)
+        key = spoken.authenticate(request.headers)
+        if not key or (self.api_key is not None and key != self.api_key):
+            raise spoken.named_error("auth", None)
+
+    def _apply_rules(self, reading: Reading) -> None:
+        for rule in dialect(self.dialect).rules:
+            weak = rule.grade in ("D", "unsure")
+            if rule.id in self.off or (weak and rule.id not in self.on):
+                continue
+            broken = rule.check(reading.history, reading.body, self._memory)
+            if broken is not None:
+                raise replace(broken, rule=rule.id)
+
+    def _answer(self, request: HttpRequest, number: int, reading: Reading) -> Reply:
+        found = recognise(reading.items, self._given())
+        invented = invented_call(reading.items, self._given())
+        if invented is not None:
+            return self._diverge(request, number, reading, found, invented)
+        continues = found.turn > 0 and found.by != "count"
+        if not continues and not asks_for_a_turn(
+            reading.items, reading.tools, prompt=self.script.prompt, tools=self.script.tools
+        ):
+            return self._say_aside(request, number, reading)
+        turn = self.script.turn(found.turn + 1)
+        attempt_number = self._asked[turn.number] = self._asked.get(turn.number, 0) + 1
+        self._record_request(
+            request,
+            number,
+            reading,
+            role="turn",
+            turn=turn.number,
+            attempt=attempt_number,
+            recognised={"turn": found.turn, "by": found.by},
+        )
+        return self._reply(number, reading, turn, attempt_number)
+
+    def _given(self) -> list[Given]:
+        return [
+            replace(seen.given, tokens=self.tokens(seen.labels))
+            if seen.labels and seen.given.turn <= len(self.script.turns)
+            else seen.given
+            for seen in self._seen
+        ]
+
+    def _reply(self, number: int, reading: Reading, turn: Turn, attempt_number: int) -> Reply:
+        attempt = turn.attempt(attempt_number)
+        prepared = self._prepare(reading, turn.number, attempt, attempt_number)
+        spoken = dialect(self.dialect)
+        mode: Mode = "stream" if reading.stream else "whole"
+        rendered = faults.render(spoken, prepared, attempt, mode, seed=self.seed)
+        self._remember(prepared, turn, rendered)
+        self.record(
+            "response",
+            request=number,
+            turn=turn.number,
+            attempt=attempt_number,
+            response_id=prepared.response_id,
+            status=rendered.status,
+            calls=[
+                {
+                    "label": call.label,
+                    "tool": call.tool,
+                    "arguments": call.arguments,
+                    "call_id": call.call_id,
+                    "sent": rendered.sent.get(call.label, "none"),
+                }
+                for call in prepared.calls
+            ],
+            text=attempt.text,
+            refusal=next((i.text for i in attempt.content if isinstance(i, Refuse)), None),
+            stop=attempt.stop,
+            fault=attempt.fault.kind if attempt.fault else None,
+            ends=rendered.ends,
+        )
+        return Reply(
+            status=rendered.status,
+            headers=rendered.headers,
+            segments=rendered.segments,
+            streamed=rendered.streamed,
+            ending=rendered.ending,
+            keep_alive=rendered.keep_alive,
+            finished=self._finisher(number, rendered.frame_texts),
+        )
+
+    def _finisher(
+        self, number: int, frames: tuple[str, ...]
+    ) -> Callable[[Literal["written", "client-closed"]], None]:
+        def finished(how: Literal["written", "client-closed"]) -> None:
+            self.record("sent", request=number, frames=list(frames), how=how)
+
+        return finished
+
+    def _prepare(self, reading: Reading, turn: int, attempt: Attempt, asked: int) -> Answer:
+        return prepare(
+            reading, attempt, turn=turn, asked=asked, seed=self.seed, number=self._requests
+        )
+
+    def _remember(self, prepared: Answer, turn: Turn, rendered: faults.Rendered) -> None:
+        reached = tuple(c for c in prepared.calls if rendered.sent.get(c.label) != "none")
+        text = "".join(piece.text for piece in prepared.content if isinstance(piece, Say))
+        before = [call.call_id for seen in self._seen for call in seen.given.calls]
+        for position, call in enumerate(reached):
+            if call.call_id in before or call.call_id in [c.call_id for c in reached[:position]]:
+                self._memory.repeated.add(call.call_id)
+        delivered = rendered.ends in ("well", "marked")
+        if delivered:
+            dialect(self.dialect).remember(prepared, self._memory)
+        self._seen.append(
+            _Seen(
+                Given(turn=turn.number, calls=reached, text=text if rendered.status < 400 else ""),
+                tuple(call.label for call in reached),
+            )
+        )
+
+    def _refuse(self, request: HttpRequest, number: int, error: ServiceError) -> Reply:
+        spoken = dialect(self.dialect)
+        rule = next((rule for rule in spoken.rules if rule.id == error.rule), None)
+        reading = self._reading_or_none(request)
+        self._record_request(request, number, reading, role="refused", why=error.message)
+        self.record(
+            "refused",
+            request=number,
+            rule=error.rule,
+            grade=rule.grade if rule else None,
+            status=error.status,
+            message=error.message,
+            param=error.param,
+        )
+        return self._error_reply(number, error)
+
+    def _reading_or_none(self, request: HttpRequest) -> Reading | None:
+        try:
+            return dialect(self.dialect).read(request, self._memory)
+        except ServiceError:
+            return None
+
+    def _diverge(
+        self,
+        request: HttpRequest,
+        number: int,
+        reading: Reading,
+        found: Recognised,
+        invented: Item,
+    ) -> Reply:
+        why = (
+            f"the call of {invented.name!r} with id {invented.call_id!r} at {invented.path} "
+            "was never issued in this case"
+        )
+        self._record_request(
+            request,
+            number,
+            reading,
+            role="divergent",
+            why=why,
+            recognised={"turn": found.turn, "by": found.by},
+        )
+        error = dialect(self.dialect).named_error("invalid", reading)
+        return self._error_reply(number, replace(error, message=f"loopcheck: {why}"))
+
+    def _error_reply(self, number: int, error: ServiceError) -> Reply:
+        spoken = dialect(self.dialect)
+        request_id = spoken.request_id(digest(self.seed, "request", number))
+        body = json.dumps(spoken.error_body(error, request_id), ensure_ascii=False)
+        return Reply(
+            status=error.status,
+            headers=(
+                ("content-type", "application/json"),
+                *spoken.headers(request_id, streamed=False),
+            ),
+            segments=(body.encode(),),
+            finished=self._finisher(number, (body,)),
+        )
+
+    def _side(self, request: HttpRequest, number: int) -> Reply:
+        spoken = dialect(self.dialect)
+        self._record_request(request, number, None, role="side")
+        request_id = spoken.request_id(digest(self.seed, "request", number))
+        body = json.dumps(spoken.side(request), ensure_ascii=False)
+        return Reply(
+            status=200,
+            headers=(
+                ("content-type", "application/json"),
+                *spoken.headers(request_id, streamed=False),
+            ),
+            segments=(body.encode(),),
+            finished=self._finisher(number, (body,)),
+        )
+
+    def _say_aside(self, request: HttpRequest, number: int, reading: Reading) -> Reply:
+        """Answers a request outside the task (a title, a summary) without taking a turn."""
+        self._record_request(request, number, reading, role="side")
+        said = answer([Say(_SIDE_TEXT)])
+        prepared = self._prepare(reading, 0, said, number)
+        mode: Mode = "stream" if reading.stream else "whole"
+        rendered = faults.render(dialect(self.dialect), prepared, said, mode, seed=self.seed)
+        dialect(self.dialect).remember(prepared, self._memory)
+        return Reply(
+            status=rendered.status,
+            headers=rendered.headers,
+            segments=rendered.segments,
+            streamed=rendered.streamed,
+            finished=self._finisher(number, rendered.frame_texts),
+        )
+
+    def _record_request(
+        self,
+        request: HttpRequest,
+        number: int,
+        reading: Reading | None,
+        *,
+        role: str,
+        **more: object,
+    ) -> None:
+        key = dialect(self.dialect).authenticate(request.headers)
+        fields = request_fields(request, reading, secret=key)
+        self.record("request", request=number, role=role, **fields, **more)

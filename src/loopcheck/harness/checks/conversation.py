@@ -1,0 +1,122 @@
+"""The calls and results that stand in the conversation of a request, paired.
+
+Ids may repeat, be empty or be rewritten by the loop, so pairs are made in order of occurrence and
+calls are traced to what was issued by id first, then by tool and arguments, then by place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from loopcheck.fake_providers.wire import Item
+from loopcheck.harness.checks.evidence import Evidence, Issued, Request
+from loopcheck.harness.checks.matching import is_visible
+from loopcheck.harness.checks.values import same, whole_object
+
+
+@dataclass(slots=True)
+class Held:
+    """A call in a conversation with the results that stand under its id.
+
+    `issued` is the call that it stems from, None where there is none left.
+    """
+
+    item: Item
+    issued: Issued | None = None
+    results: list[Item] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The label of the call, else its id."""
+        return self.issued.name if self.issued is not None else repr(self.item.call_id)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the loop gave the call another id than the one it was issued under."""
+        issued = self.issued
+        return issued is not None and issued.call_id not in ("", self.item.call_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """The calls of a request in order, and the results that stand under no call."""
+
+    request: Request
+    calls: tuple[Held, ...]
+    orphans: tuple[Item, ...]
+
+    def of(self, issued: Issued) -> Held | None:
+        """The call as it stands in this conversation."""
+        return next((held for held in self.calls if held.issued == issued), None)
+
+
+def conversations(evidence: Evidence) -> list[Conversation]:
+    """The conversation of every request for a turn, refused and divergent ones included."""
+    return [conversation(request, evidence) for request in evidence.requests]
+
+
+def conversation(request: Request, evidence: Evidence) -> Conversation:
+    """The paired conversation of one request."""
+    calls, orphans = _paired(request.items)
+    issued = [
+        call
+        for response in evidence.responses
+        if response.n < request.n
+        for call in response.calls
+        if is_visible(call)
+    ]
+    _trace(calls, issued)
+    return Conversation(request=request, calls=tuple(calls), orphans=tuple(orphans))
+
+
+def _paired(items: Iterable[Item]) -> tuple[list[Held], list[Item]]:
+    calls: list[Held] = []
+    early: list[Item] = []
+    for item in items:
+        if item.kind == "call":
+            calls.append(Held(item))
+        elif item.kind == "result" and not _answer(calls, item):
+            early.append(item)
+    return calls, [item for item in early if not _answer(calls, item)]
+
+
+def _answer(calls: Iterable[Held], result: Item) -> bool:
+    """Puts the result under the call of its id: of the latest reply, the first that is open."""
+    under = [held for held in calls if held.item.call_id == result.call_id]
+    if not under or result.call_id is None:
+        return False
+    replies = [held for held in under if held.item.reply == under[-1].item.reply]
+    next((held for held in replies if not held.results), replies[-1]).results.append(result)
+    return True
+
+
+def _trace(calls: Sequence[Held], issued: Sequence[Issued]) -> None:
+    left = list(issued)
+    for held in reversed(calls):
+        _take(held, [call for call in left if call.call_id == held.item.call_id], left)
+    unknown = [held for held in calls if held.issued is None]
+    ids = {call.call_id for call in issued}
+    for held in [held for held in unknown if held.item.call_id not in ids]:
+        rewritten = [call for call in left if call.tool == held.item.name and _alike(call, held)]
+        _take(held, rewritten[:1], left)
+    for held in [held for held in unknown if held.item.call_id not in ids]:
+        if held.issued is None:
+            _take(held, [call for call in left if call.tool == held.item.name][:1], left)
+
+
+def _take(held: Held, candidates: Sequence[Issued], left: list[Issued]) -> None:
+    """Traces the call to the latest candidate, one with the same arguments before others."""
+    if not candidates:
+        return
+    alike = [call for call in candidates if _alike(call, held)]
+    held.issued = (alike or candidates)[-1]
+    left.remove(held.issued)
+
+
+def _alike(call: Issued, held: Held) -> bool:
+    text = held.item.arguments or ""
+    if call.arguments == text:
+        return True
+    arguments = whole_object(call.arguments)
+    return arguments is not None and same(arguments, whole_object(text))

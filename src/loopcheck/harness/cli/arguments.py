@@ -1,0 +1,185 @@
+"""What can be typed after `loopcheck`. Kept free of heavy imports, so that help is quick."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, NoReturn, Protocol
+
+from loopcheck.fake_providers.script import DIALECTS, MODES
+
+COMMANDS: Final = {
+    "run": "run",
+    "list": "listing",
+    "lint": "lint",
+    "show": "show",
+    "doctor": "doctor",
+    "expected": "expected_command",
+}
+REPORTS: Final = ("json", "junit")
+KINDS: Final = ("bug", "policy", "flaky")
+EXIT_CODES: Final = """\
+exit codes, the first that applies:
+  2 usage error, 4 a target is broken, 5 nothing ran, 1 failures, 3 stale expectations,
+  0 all as expected (130 interrupted, 70 a defect of loopcheck itself)
+"""
+
+
+class UsageError(Exception):
+    """The command line asks for something that cannot be done. Says what would be right."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The parsed command line. Raises UsageError, and SystemExit after --help."""
+    if not arguments:
+        raise UsageError(f"say what to do: {', '.join(COMMANDS)} (see loopcheck --help)")
+    word = arguments[0]
+    if not word.startswith("-") and word not in COMMANDS:
+        close = get_close_matches(word, COMMANDS, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"commands: {', '.join(COMMANDS)}"
+        raise UsageError(f"unknown command {word!r}; {hint}")
+    return _parser().parse_args(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="loopcheck",
+        description="Puts an AI agent's tool-calling loop on trial against fake providers.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    version = f"loopcheck {metadata.version('loopcheck')}"
+    parser.add_argument("--version", action="version", version=version)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for add in (_run, _list, _lint, _show, _doctor, _expected):
+        add(commands)
+    return parser
+
+
+class _Commands(Protocol):
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser: ...
+
+
+def _command(commands: _Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    parser.add_argument("--traceback", action="store_true", help="show where an error came from")
+    return parser
+
+
+def _patterns(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "patterns",
+        nargs="*",
+        metavar="PATTERN",
+        help="case or scenario ids, globs of them ('once/*[chat-*]'), files, folders, or "
+        "builtin:core; by default the scenarios of the project's settings",
+    )
+
+
+def _run(commands: _Commands) -> None:
+    parser = _command(commands, "run", "put targets on trial")
+    _patterns(parser)
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a target's name, or module:attr; may be given several times",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of ids, fragments and tokens")
+    parser.add_argument(
+        "--strict", choices=["should"], help="let findings of this level fail the run, too"
+    )
+    parser.add_argument(
+        "--report",
+        type=report_request,
+        action="append",
+        default=[],
+        metavar="KIND:PATH",
+        help=f"write a report: {' or '.join(REPORTS)}; may be given several times",
+    )
+    parser.add_argument("--expected", type=Path, help="the list of known failures")
+    parser.add_argument("--suite", help="the suite that counts, such as 2026.1")
+    parser.add_argument(
+        "--case-seconds",
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="after this time a case is ended and its target called hung (default 30)",
+    )
+
+
+def _list(commands: _Commands) -> None:
+    parser = _command(commands, "list", "list scenarios, cases or targets")
+    _patterns(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--cases", action="store_true", help="list case ids")
+    what.add_argument("--targets", action="store_true", help="list the known targets")
+
+
+def _lint(commands: _Commands) -> None:
+    _patterns(_command(commands, "lint", "check scenario files"))
+
+
+def _show(commands: _Commands) -> None:
+    parser = _command(commands, "show", "show what a scenario sends and expects")
+    parser.add_argument("scenario", metavar="SCENARIO", help="id or file of a scenario")
+    parser.add_argument("--dialect", choices=DIALECTS, help="the protocol it is shown in")
+    parser.add_argument("--mode", choices=MODES, default="stream")
+    parser.add_argument("--all", action="store_true", help="show every frame")
+
+
+def _doctor(commands: _Commands) -> None:
+    parser = _command(commands, "doctor", "say what is wrong with a target's description")
+    parser.add_argument("target", metavar="TARGET", help="a target's name, or module:attr")
+    parser.add_argument("--case-seconds", type=_seconds, default=30.0, metavar="SECONDS")
+
+
+def _expected(commands: _Commands) -> None:
+    parser = _command(commands, "expected", "keep the list of known failures")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add = _command(actions, "add", "list a known failure")
+    add.add_argument("case", metavar="CASE", help="a case id or a glob of case ids")
+    add.add_argument("--check", help="the check that fails; every kind but flaky needs one")
+    add.add_argument("--kind", choices=KINDS, required=True)
+    add.add_argument("--reason", required=True, help="why it is acceptable for now")
+    add.add_argument("--issue", help="link of the issue")
+    add.add_argument("--until", metavar="DAY", help="the last day on which it is accepted")
+    add.add_argument("--target", metavar="NAME", help="the only target it holds for")
+    add.add_argument("--expected", type=Path, help="the list of known failures")
+    update = _command(actions, "update", "remove what the last run found stale")
+    update.add_argument("--expected", type=Path, help="the list of known failures")
+    update.add_argument(
+        "--report", type=Path, metavar="PATH", help="a JSON report instead of the last run's"
+    )
+
+
+def report_request(text: str) -> tuple[str, Path]:
+    """The kind and the path of a report that is asked for."""
+    kind, colon, path = text.partition(":")
+    if kind not in REPORTS:
+        close = get_close_matches(kind, REPORTS, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"kinds: {', '.join(REPORTS)}"
+        raise argparse.ArgumentTypeError(f"unknown kind of report {kind!r}; {hint}")
+    if not colon or not path:
+        raise argparse.ArgumentTypeError(f"{text!r} names no file; write {kind}:PATH")
+    return kind, Path(path)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds

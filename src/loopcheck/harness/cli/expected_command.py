@@ -1,0 +1,94 @@
+"""`loopcheck expected`: adds to the list of known failures, and removes what is stale."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from loopcheck.harness.cli.arguments import UsageError
+from loopcheck.harness.cli.run import LAST_REPORT
+from loopcheck.harness.cli.selection import select
+from loopcheck.harness.config import Config, find
+from loopcheck.harness.expected import Usage, load, usage
+from loopcheck.harness.exit_code import AS_EXPECTED
+from loopcheck.harness.expected_text import NEW, with_entry, without
+from loopcheck.harness.naming import matches
+from loopcheck.harness.results import Report
+from loopcheck.reports import json_report
+from loopcheck.reports.inert import inert
+
+FIELDS = ("case", "check", "target", "kind", "reason", "issue", "until")
+
+
+def run(options: Namespace) -> int:
+    """Edits the list of known failures."""
+    config = find(Path.cwd())
+    path = options.expected or config.expected_file
+    action = _add if options.action == "add" else _update
+    return action(options, config, path)
+
+
+def _add(options: Namespace, config: Config, path: Path) -> int:
+    _check_case(options.case, config)
+    if options.target is not None:
+        config.target(options.target)
+    fields = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
+    text = _text(path) if path.exists() else NEW
+    _rewrite(path, with_entry(text, fields, str(path)))
+    print(f"{path}: added {inert(options.case)}")
+    return AS_EXPECTED
+
+
+def _check_case(glob: str, config: Config) -> None:
+    """An entry that names no case would never be needed, nor be found stale."""
+    if not any(matches(glob, spec.id) for spec in select([glob], config, cwd=config.root)):
+        raise UsageError(f"{glob!r} names no case; write an id or a glob of ids")
+
+
+def _update(options: Namespace, config: Config, path: Path) -> int:
+    listed = load(path)
+    found = usage(_report(options, config).targets, listed)
+    gone = [use.entry for use in found if not use.needed_by]
+    _rewrite(path, without(_text(path), gone, str(path)))
+    for entry in gone:
+        print(f"{path}:{entry.line}: removed {inert(entry.case)}, {entry}")
+    for use in found:
+        if use.needed_by:
+            print(_narrow(use))
+    if not found:
+        print(f"{path}: nothing in it is stale")
+    return AS_EXPECTED
+
+
+def _report(options: Namespace, config: Config) -> Report:
+    path = options.report or config.root / LAST_REPORT
+    try:
+        return json_report.load(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}); stale entries are found by 'loopcheck run'"
+        ) from None
+
+
+def _narrow(use: Usage) -> str:
+    entry = use.entry
+    still = ", ".join(map(inert, dict.fromkeys(use.needed_by)))
+    no_longer = ", ".join(map(inert, dict.fromkeys(use.outdated_in)))
+    return (
+        f"{entry.file}:{entry.line}: kept {inert(entry.case)}; narrow it by hand: "
+        f"needed by {still}; no longer by {no_longer}"
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+
+
+def _rewrite(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,56 @@
+"""What is printed while a target is on trial: one line a case, on a terminal or not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.expected import Expected, apply
+from loopcheck.harness.results import CaseResult, TargetCard, TargetResult
+from loopcheck.harness.runner import declared
+from loopcheck.reports import terminal
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Tells the run of one target as it goes."""
+
+    cases: Sequence[CaseSpec]
+    suite: str
+    listed: Expected
+    _card: TargetCard | None = None
+    _width: int = 0
+    _clock: float = 0.0
+    _smoked: bool = field(default=False)
+
+    def started(self, card: TargetCard) -> None:
+        """The target answered; its smoke case comes next."""
+        mine = declared(self.cases, card)
+        self._card, self._clock = card, time.perf_counter()
+        self._width = max((len(spec.id) for spec in mine), default=0)
+        dialects = dict.fromkeys(spec.dialect for spec in mine)
+        _say(terminal.opening(card, suite=self.suite, cases=len(mine), dialects=dialects))
+
+    def case(self, result: CaseResult) -> None:
+        """A case was judged. The smoke case went well, since none runs otherwise."""
+        self._smoke(time.perf_counter() - self._clock - result.seconds)
+        if self._card is not None:
+            result = apply(result, self.listed, self._card, today=date.today())
+        _say(terminal.case_line(result, width=self._width))
+
+    def ended(self, result: TargetResult) -> None:
+        """All cases were judged, or the target is broken."""
+        if result.broken is None:
+            self._smoke(time.perf_counter() - self._clock)
+
+    def _smoke(self, seconds: float) -> None:
+        if not self._smoked:
+            self._smoked = True
+            _say(terminal.smoke_line(seconds))
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

@@ -1,0 +1,82 @@
+"""Points in time, such as `book.started`, derived from a journal one entry at a time.
+
+A pure fold, used live to open the gates of the world and afterwards as evidence of order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from loopcheck.harness.journal import Entry
+
+
+class PointTracker:
+    """Turns journal entries into the points that they pass.
+
+    The second time a point is passed it is also named with its number: `book.started.2`.
+    """
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+        self._turns: dict[object, object] = {}
+        self._labels: dict[object, str] = {}
+        self._issued: dict[object, list[str]] = {}
+        self._answered: Counter[object] = Counter()
+
+    def feed(self, entry: Entry) -> list[str]:
+        """The points that this entry passes, in order, each name at most once in a case."""
+        return [self._numbered(point) for point in self._points(entry)]
+
+    def _numbered(self, point: str) -> str:
+        self._times[point] += 1
+        times = self._times[point]
+        return point if times == 1 else f"{point}.{times}"
+
+    def _points(self, entry: Entry) -> Iterator[str]:
+        match entry["kind"]:
+            case "case":
+                yield "run.started"
+            case "outcome":
+                yield "run.ended"
+            case "request":
+                yield from self._request(entry)
+            case "response":
+                yield from self._response(entry)
+            case "sent" if entry.get("request") in self._turns:
+                yield f"turn{self._turns[entry['request']]}.sent"
+            case "execution" if isinstance(label := entry.get("label"), str):
+                self._labels[entry["execution"]] = label
+                yield f"{label}.started"
+            case "effect" if entry.get("execution") in self._labels:
+                yield f"{self._labels[entry['execution']]}.committed"
+            case "ended" if entry.get("execution") in self._labels:
+                yield f"{self._labels[entry['execution']]}.ended"
+
+    def _request(self, entry: Entry) -> Iterator[str]:
+        if entry.get("role") == "turn":
+            self._turns[entry["request"]] = entry["turn"]
+            yield f"turn{entry['turn']}.asked"
+        results = Counter(
+            item.get("call_id")
+            for item in _mappings(entry.get("conversation"))
+            if item.get("kind") == "result"
+        )
+        for call_id, count in results.items():
+            # An id that was issued twice stands for its labels in the order of their issue.
+            labels = self._issued.get(call_id, [])
+            for label in labels[self._answered[call_id] : count]:
+                self._answered[call_id] += 1
+                yield f"{label}.sent"
+
+    def _response(self, entry: Entry) -> Iterator[str]:
+        for call in _mappings(entry.get("calls")):
+            if call.get("sent") != "none":
+                label = str(call["label"])
+                self._issued.setdefault(call.get("call_id"), []).append(label)
+                yield f"{label}.asked"
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    entries = value if isinstance(value, list | tuple) else []
+    return [entry for entry in entries if isinstance(entry, dict)]

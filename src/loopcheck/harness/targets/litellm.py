@@ -1,0 +1,129 @@
+"""LiteLLM as the provider adapter, with the reference loop around it.
+
+What LiteLLM hands over as a message is what the loop believes, so the findings are LiteLLM's:
+its translation between protocols, and its `stream_chunk_builder`. Needs `loopcheck[litellm]`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else the import asks the network
+
+import litellm as client
+from openai import OpenAIError
+
+from loopcheck.fake_providers.script import DIALECTS
+from loopcheck.harness.target import adapter
+from loopcheck.harness.task import Task
+from loopcheck.reference_loop import (
+    CallResult,
+    Calls,
+    Failed,
+    Final,
+    Incomplete,
+    ProposedCall,
+    ProviderAdapter,
+    Refused,
+    Reply,
+    TaskInfo,
+)
+
+client.suppress_debug_info = True
+
+_PREFIXES = {"chat": "openai", "responses": "openai/responses", "messages": "anthropic"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiteLLMAdapter:
+    """Speaks what LiteLLM calls the OpenAI format; the task's dialect is LiteLLM's to speak."""
+
+    task: Task
+
+    def start(self, task: TaskInfo) -> dict[str, Any]:
+        request: dict[str, Any] = {"messages": [{"role": "user", "content": task.prompt}]}
+        if task.tools:
+            request["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": dict(tool.parameters),
+                    },
+                }
+                for tool in task.tools
+            ]
+            request["tool_choice"] = _choice(task.tool_choice)
+        return request
+
+    async def request(self, conversation: dict[str, Any]) -> Reply:
+        try:
+            response = await self._ask(conversation)
+        except OpenAIError as error:  # every exception of LiteLLM is one of OpenAI's
+            return Failed(f"{type(error).__name__}: {error}", retryable=False)
+        return _reply(response)
+
+    async def _ask(self, conversation: dict[str, Any]) -> Any:
+        response: Any = await client.acompletion(
+            model=f"{_PREFIXES[self.task.dialect]}/{self.task.model}",
+            api_base=self.task.base_url,
+            api_key=self.task.api_key,
+            stream=self.task.stream,
+            max_tokens=4096,
+            **conversation,
+        )
+        if not self.task.stream:
+            return response
+        chunks = [chunk async for chunk in response]
+        return client.stream_chunk_builder(chunks, messages=conversation["messages"])
+
+    def append(
+        self, conversation: dict[str, Any], calls: Calls, results: Sequence[CallResult]
+    ) -> dict[str, Any]:
+        answers = [
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
+            for result in results
+        ]
+        messages = [*conversation["messages"], calls.turn, *answers]
+        choice = {"tool_choice": "auto"} if conversation.get("tool_choice") != "none" else {}
+        return {**conversation, "messages": messages, **(choice if "tools" in conversation else {})}
+
+
+def _choice(word: str) -> object:
+    if word in ("auto", "required", "none"):
+        return word
+    return {"type": "function", "function": {"name": word}}
+
+
+def _reply(response: Any) -> Reply:
+    if response is None or not response.choices:
+        return Failed("LiteLLM made no response of the stream", retryable=True)
+    choice = response.choices[0]
+    message = choice.message
+    refusal = getattr(message, "refusal", None)
+    if refusal:
+        return Refused(refusal)
+    if choice.finish_reason in ("length", "content_filter"):
+        return Incomplete(choice.finish_reason)
+    if message.tool_calls:
+        return Calls(
+            tuple(
+                ProposedCall(
+                    call_id=call.id,
+                    name=call.function.name or "",
+                    arguments_text=call.function.arguments or "",
+                )
+                for call in message.tool_calls
+            ),
+            message.model_dump(exclude_none=True),
+        )
+    return Final(message.content) if message.content else Incomplete("empty")
+
+
+@adapter(name="litellm", dialects=DIALECTS, packages=["litellm", "openai"])
+def litellm(task: Task) -> ProviderAdapter[dict[str, Any]]:
+    return LiteLLMAdapter(task)

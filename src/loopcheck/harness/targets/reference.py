@@ -1,0 +1,58 @@
+"""The reference loop over the official SDKs: the answer key. Needs `loopcheck[reference]`."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any, Final
+
+import httpx2
+
+from loopcheck.fake_providers.script import DIALECTS
+from loopcheck.harness.target import adapter
+from loopcheck.harness.task import Task
+from loopcheck.reference_loop import ProviderAdapter
+
+# The fakes write at once or never: silence of this length is a stall, not a slow service.
+SILENCE_SECONDS: Final = 3.0
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Loading the certificates costs more than a whole case; nothing here is encrypted."""
+    return ssl.create_default_context()
+
+
+@adapter(name="reference", dialects=DIALECTS, packages=["openai", "anthropic", "jsonschema"])
+@asynccontextmanager
+async def reference(task: Task) -> AsyncIterator[ProviderAdapter[Any]]:
+    async with httpx2.AsyncClient(verify=_tls(), trust_env=False) as client:
+        yield _adapter(task, client)
+
+
+def _adapter(task: Task, client: httpx2.AsyncClient) -> ProviderAdapter[Any]:
+    # Each import is heavy; a run of one dialect pays for one SDK.
+    if task.dialect == "messages":
+        from anthropic import AsyncAnthropic
+
+        from loopcheck.reference_loop.adapters.messages import MessagesAdapter
+
+        anthropic = AsyncAnthropic(
+            base_url=task.base_url,
+            api_key=task.api_key,
+            timeout=SILENCE_SECONDS,
+            http_client=client,
+        )
+        return MessagesAdapter(client=anthropic, model=task.model, stream=task.stream)
+    from openai import AsyncOpenAI
+
+    from loopcheck.reference_loop.adapters.chat import ChatAdapter
+    from loopcheck.reference_loop.adapters.responses import ResponsesAdapter
+
+    made = ChatAdapter if task.dialect == "chat" else ResponsesAdapter
+    openai = AsyncOpenAI(
+        base_url=task.base_url, api_key=task.api_key, timeout=SILENCE_SECONDS, http_client=client
+    )
+    return made(client=openai, model=task.model, stream=task.stream)

@@ -1,0 +1,1 @@
+"""Provider adapters: from a conversation to one complete reply, for each protocol."""

@@ -1,0 +1,58 @@
+"""What the loop asks of a provider adapter. Anyone can write one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from loopcheck.reference_loop.events import CallResult, Calls, Reply
+
+ConversationT = TypeVar("ConversationT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOffer:
+    """A tool as the model sees it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskInfo:
+    """What a conversation begins with.
+
+    `tool_choice` is auto, required, none, or the name of a tool. A forced choice holds for the
+    first response only, since it would otherwise never let the model answer.
+    """
+
+    prompt: str
+    tools: tuple[ToolOffer, ...] = ()
+    tool_choice: str = "auto"
+
+
+class ProviderAdapter(Protocol[ConversationT]):
+    """Speaks one provider's protocol.
+
+    The conversation is whatever the adapter wants; the loop only carries it around. `request`
+    must leave it as it is, so that a request can be repeated.
+    """
+
+    def start(self, task: TaskInfo, /) -> ConversationT:
+        """The conversation before the first request."""
+        ...
+
+    async def request(self, conversation: ConversationT, /) -> Reply:
+        """Asks the model and waits for the whole response.
+
+        What goes wrong on the way is a Failed reply, not an exception.
+        """
+        ...
+
+    def append(
+        self, conversation: ConversationT, calls: Calls, results: Sequence[CallResult], /
+    ) -> ConversationT:
+        """The conversation with that response and the results of its calls, in their order."""
+        ...

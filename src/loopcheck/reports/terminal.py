@@ -1,0 +1,154 @@
+"""What a run looks like in a terminal. Pure text, the same at every width; no colour."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from loopcheck.harness.results import CaseResult, Report, TargetCard, TargetResult
+from loopcheck.reports.block import Setting, block, body
+from loopcheck.reports.causes import Failure, Remark, failures, primary, remarks
+from loopcheck.reports.inert import inert
+
+_EXIT_COLUMN: Final = 91
+_ID_COLUMN: Final = 42
+_WORDS: Final = {"fail": "FAIL", "policy": "by policy", "target broken": "BROKEN"}
+_ALWAYS: Final = {
+    "pass": "pass",
+    "fail": "FAIL (must)",
+    "should": "should",
+    "expected": "expected",
+    "not declared": "not declared",
+}
+_WHERE_ANY: Final = {
+    "policy": "by policy",
+    "flaky": "flaky",
+    "stale": "stale",
+    "not exercised": "not exercised",
+    "target broken": "BROKEN",
+    "harness error": "HARNESS ERROR",
+}
+
+
+def opening(card: TargetCard, *, suite: str, cases: int, dialects: Iterable[str]) -> str:
+    """The line that says what is put on trial."""
+    name = " ".join(inert(part) for part in (card.name, card.version or "") if part)
+    packages = (f"{package} {version}" for package, version in card.packages.items())
+    about = ", ".join(inert(part) for part in (card.runtime, *packages) if part)
+    versions = f" ({about})" if about else ""
+    spoken = ", ".join(dialects)
+    return (
+        f"suite {inert(suite)} · target {name}{versions} · {_count(cases, 'case')}"
+        f"{', ' if spoken else ''}{spoken}"
+    )
+
+
+def smoke_line(seconds: float) -> str:
+    """The line of a smoke case that went well."""
+    return f"smoke            ok   {seconds:.2f} s"
+
+
+def case_line(case: CaseResult, *, width: int = _ID_COLUMN) -> str:
+    """The line of one case; `width` is that of the longest id."""
+    word = _WORDS.get(case.verdict, case.verdict)
+    line = f"{inert(case.case):<{width}}    {word:<4}   {case.seconds:.2f} s"
+    return line if case.verdict != "not declared" else f"{line}   {inert(case.reason or '')}"
+
+
+def closing(
+    target: TargetResult, *, seed: int, exit_code: int | None, advice: Mapping[str, str]
+) -> str:
+    """What stands below the cases of a target; `exit_code` where it is the last of the run."""
+    setting = Setting(target=target.card.name, seed=seed, advice=advice)
+    blocks = [block(failure, setting) for failure in failures(target.cases)]
+    if target.broken is not None:
+        blocks.append(broken(target))
+    brief = [_remark_line(remark) for remark in remarks(target.cases)]
+    brief += [f"stale  {inert(stale)}" for stale in target.stale]
+    if target.stale:
+        brief.append("       remove what is stale: loopcheck expected update")
+    if brief:
+        blocks.append("\n".join(brief))
+    return "\n\n".join([*blocks, counts(target, exit_code=exit_code)])
+
+
+def broken(target: TargetResult) -> str:
+    """Why the target could not be put on trial, and what to try."""
+    name = inert(target.card.name)
+    return (
+        f"BROKEN target {name}: {inert(target.broken or '')}\n"
+        f"  no case was run; what is wrong with its description: loopcheck doctor {name}"
+    )
+
+
+def counts(target: TargetResult, *, exit_code: int | None = None) -> str:
+    """The line of counts of one target."""
+    numbers = {"should": sum(1 + remark.more for remark in remarks(target.cases))}
+    for case in target.cases:
+        numbers[case.verdict] = numbers.get(case.verdict, 0) + 1
+    words = {**_ALWAYS, **{word: shown for word, shown in _WHERE_ANY.items() if word in numbers}}
+    parts = [f"{numbers.get(word, 0)} {shown}" for word, shown in words.items()]
+    name = inert(target.card.name)
+    line = f"{name}: BROKEN" if target.broken is not None else f"{name}: {', '.join(parts)}"
+    return line if exit_code is None else f"{line:<{_EXIT_COLUMN}}exit {exit_code}"
+
+
+def render(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
+    """A whole report as the run itself showed it."""
+    last = len(report.targets) - 1
+    parts = []
+    for place, target in enumerate(report.targets):
+        lines = [*_progress(target, report.header.suite), ""]
+        code = report.footer.exit_code if place == last else None
+        end = closing(target, seed=report.header.seed, exit_code=code, advice=advice or {})
+        parts.append("\n".join([*lines, end]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _progress(target: TargetResult, suite: str) -> list[str]:
+    dialects = dict.fromkeys(case.dialect for case in target.cases)
+    first = opening(target.card, suite=suite, cases=len(target.cases), dialects=dialects)
+    width = max((len(inert(case.case)) for case in target.cases), default=0)
+    smoke = [smoke_line(target.smoke.seconds)] if target.smoke and not target.broken else []
+    return [first, *smoke, *(case_line(case, width=width) for case in target.cases)]
+
+
+def _remark_line(remark: Remark) -> str:
+    finding = remark.finding
+    more = f" (and in {_count(remark.more, 'more case')})" if remark.more else ""
+    return (
+        f"should  {inert(remark.case)}  {inert(finding.check)}: "
+        f"expected {inert(finding.expected)}, seen {inert(finding.seen)}{more}"
+    )
+
+
+def failure_block(case: CaseResult, *, advice: Mapping[str, str] | None = None) -> str:
+    """A failing case as a test shows it, below a title that names the case already."""
+    lines = body(Failure(case, ()), Setting(advice=advice or {}))
+    finding = primary(case)
+    if finding is not None:
+        accept = f"{shlex.quote(case.case)} --check {finding.check} --kind bug --reason '…'"
+        lines.append(f"  accept        loopcheck expected add {inert(accept)}")
+    return textwrap.dedent("\n".join(lines) or case.verdict)
+
+
+def pytest_summary(results: Iterable[object]) -> list[str]:
+    """One line of counts a target; each result is `[target, case, verdict]`."""
+    verdicts: dict[str, list[str]] = {}
+    for result in results:
+        if isinstance(result, list | tuple) and len(result) == 3:
+            target, _, verdict = map(str, result)
+            verdicts.setdefault(target, []).append(verdict)
+    return [_tally(target, found) for target, found in verdicts.items()]
+
+
+def _tally(target: str, verdicts: Sequence[str]) -> str:
+    words = {**_WORDS, "fail": "FAIL (must)"}
+    parts = [f"{verdicts.count(v)} {words.get(v, v)}" for v in dict.fromkeys(verdicts)]
+    return f"{inert(target)}: {_count(len(verdicts), 'case')}: {', '.join(parts)}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

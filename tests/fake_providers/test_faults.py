@@ -1,0 +1,508 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_answers import MAIL, SEAT, answer, call, contents, deliveries, objects, two_calls
+
+from loopcheck.fake_providers.dialects import dialect
+from loopcheck.fake_providers.faults import FaultError, Rendered, render
+from loopcheck.fake_providers.script import (
+    DIALECTS,
+    Attempt,
+    Delivery,
+    DialectName,
+    ErrorName,
+    Fault,
+    FaultKind,
+    Mode,
+    Place,
+    Say,
+    Stop,
+)
+from loopcheck.fake_providers.wire import Answer, Piece
+
+PLAIN = Delivery(fragments=9)
+STRIKING: tuple[FaultKind, ...] = ("eof", "half-chunk", "reset", "stall")
+every_dialect = pytest.mark.parametrize("speaks", DIALECTS)
+
+
+def rendered(
+    fault: Fault | None = None,
+    *,
+    to: Answer | None = None,
+    mode: Mode = "stream",
+    how: Delivery = PLAIN,
+    seed: int = 1,
+) -> Rendered:
+    to = two_calls() if to is None else to
+    spoken = dialect(to.reading.dialect)
+    attempt = Attempt(stop=to.stop, fault=fault, delivery=how)
+    return render(spoken, to, attempt, mode, seed=seed)
+
+
+def body(response: Rendered) -> bytes:
+    return b"".join(response.segments)
+
+
+def undisturbed(to: Answer | None = None, how: Delivery = PLAIN) -> list[str]:
+    return list(rendered(to=to, how=how).frame_texts)
+
+
+def cut(at: Place, kind: FaultKind = "eof", to: Answer | None = None) -> Rendered:
+    return rendered(Fault(kind=kind, at=at), to=to)
+
+
+# An answer without a fault
+
+
+@every_dialect
+@given(st.data())
+def test_frame_texts_are_the_body_of_a_stream(speaks: DialectName, data: st.DataObject) -> None:
+    content = data.draw(contents(arguments=objects.map(json.dumps)))
+    how, seed = data.draw(deliveries()), data.draw(st.integers(0, 99))
+    response = rendered(to=answer(content, speaks=speaks), how=how, seed=seed)
+    assert "".join(response.frame_texts).encode() == body(response)
+    assert len(response.frame_texts) == len(response.body_frames)
+    assert response.streamed
+    assert set(response.sent.values()) <= {"whole"}
+
+
+@every_dialect
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+def test_an_undisturbed_answer(speaks: DialectName, mode: Mode) -> None:
+    response = rendered(to=two_calls(speaks), mode=mode)
+    assert (response.status, response.ending, response.ends) == (200, "complete", "well")
+    assert response.sent == {"book": "whole", "mail": "whole"}
+    assert response.streamed == (mode == "stream")
+    kinds = {"whole": "application/json", "stream": "text/event-stream; charset=utf-8"}
+    assert dict(response.headers)["content-type"] == kinds[mode]
+    if mode == "whole":
+        assert json.loads(body(response))["model"] == two_calls(speaks).model
+        assert response.frame_texts == (body(response).decode(),)
+
+
+@every_dialect
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+@pytest.mark.parametrize(
+    ("stop", "ends"),
+    [
+        ("end", "well"),
+        ("calls", "well"),
+        ("pause", "well"),
+        ("length", "marked"),
+        ("filter", "marked"),
+        ("refusal", "marked"),
+        ("context", "marked"),
+    ],
+)
+def test_the_stop_says_how_a_complete_answer_ends(
+    speaks: DialectName, mode: Mode, stop: Stop, ends: str
+) -> None:
+    assert rendered(to=replace(two_calls(speaks), stop=stop), mode=mode).ends == ends
+
+
+def test_segments_and_keep_alive_are_the_delivery_s() -> None:
+    how = Delivery(segments=50, keep_alive=False)
+    for mode in ("whole", "stream"):
+        response = rendered(mode=mode, how=how)
+        assert {len(write) for write in response.segments[:-1]} == {50}
+        assert not response.keep_alive
+
+
+def test_pings_only_where_the_dialect_has_them() -> None:
+    for speaks in DIALECTS:
+        text = body(rendered(to=two_calls(speaks), how=Delivery(pings=1))).decode()
+        assert (text.count("event: ping") > 5) == (speaks == "messages")
+
+
+# Instead of the response
+
+
+@every_dialect
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+def test_an_http_error_in_the_dialect_s_words(speaks: DialectName, mode: Mode) -> None:
+    to = two_calls(speaks)
+    fault = Fault(kind="http", error="rate_limit", retry_after_ms=1500)
+    response = rendered(fault, to=to, mode=mode)
+    headers = dict(response.headers)
+    expected = dialect(speaks).named_error("rate_limit", to.reading)
+    assert (response.status, response.ends, response.streamed) == (429, "failed", False)
+    assert headers["content-type"] == "application/json"
+    assert (headers["retry-after-ms"], headers["retry-after"]) == ("1500", "2")
+    assert json.loads(body(response))["error"]["message"] == expected.message
+    assert response.sent == {"book": "none", "mail": "none"}
+
+
+@pytest.mark.parametrize(("milliseconds", "announced"), [(None, {}), (0, {"retry-after-ms": "0"})])
+def test_a_delay_below_a_second_is_announced_in_milliseconds_alone(
+    milliseconds: int | None, announced: dict[str, str]
+) -> None:
+    response = rendered(Fault(kind="http", retry_after_ms=milliseconds))
+    headers = {n: v for n, v in response.headers if n.startswith("retry-after")}
+    assert headers == announced
+
+
+def test_a_status_picks_the_words_that_go_with_it() -> None:
+    response = rendered(Fault(kind="http", status=529))
+    assert response.status == 529
+    assert json.loads(body(response))["error"] == {
+        "type": "overloaded_error",
+        "message": "Overloaded",
+    }
+
+
+def test_a_status_that_no_error_has_keeps_the_named_words() -> None:
+    response = rendered(Fault(kind="http", status=418, error="conflict"))
+    assert response.status == 418
+    assert json.loads(body(response))["error"]["type"] == "conflict_error"
+
+
+def test_headers_and_body_of_an_http_error_may_be_given() -> None:
+    fault = Fault(
+        kind="http",
+        status=502,
+        headers=(("Content-Type", "text/html"), ("x-should-retry", "true")),
+        body="<h1>Bad gateway</h1>",
+    )
+    response = rendered(fault)
+    assert body(response) == b"<h1>Bad gateway</h1>"
+    named = [value for name, value in response.headers if name.lower() == "content-type"]
+    assert named == ["text/html"]
+    assert ("x-should-retry", "true") in response.headers
+
+
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+def test_a_connection_that_is_closed_at_once(mode: Mode) -> None:
+    response = rendered(Fault(kind="close"), mode=mode)
+    assert (response.status, response.headers, response.segments) == (0, (), ())
+    assert (response.ending, response.ends) == ("close", "failed")
+    assert response.sent == {"book": "none", "mail": "none"}
+
+
+@pytest.mark.parametrize("mode", ["whole", "stream"])
+@pytest.mark.parametrize(
+    ("then", "ending", "ends"),
+    [("eof", "complete", "unmarked"), ("reset", "reset", "failed"), ("stall", "stall", "failed")],
+)
+def test_headers_and_nothing_more(mode: Mode, then: str, ending: str, ends: str) -> None:
+    faults = {kind: Fault(kind="headers-only", then=kind) for kind in ("eof", "reset", "stall")}
+    response = rendered(faults[then], mode=mode)
+    assert (response.status, response.segments) == (200, ())
+    assert (response.ending, response.ends) == (ending, ends)
+    assert response.streamed
+    assert response.headers == rendered(mode=mode).headers
+
+
+def test_an_empty_answer() -> None:
+    response = rendered(Fault(kind="empty"))
+    assert (response.segments, response.ending, response.ends) == ((), "complete", "unmarked")
+
+
+@every_dialect
+def test_an_error_object_as_the_body_of_a_success(speaks: DialectName) -> None:
+    response = rendered(Fault(kind="error-body", error="server"), to=two_calls(speaks))
+    assert (response.status, response.streamed, response.ends) == (200, False, "failed")
+    assert dict(response.headers)["content-type"] == "application/json"
+    assert json.loads(body(response))["error"]["message"]
+
+
+# Places in a stream
+
+
+def test_the_place_before_the_first_event() -> None:
+    response = cut(Place(edge="start"))
+    assert (response.segments, response.ends) == ((), "unmarked")
+    assert response.sent == {"book": "none", "mail": "none"}
+
+
+@every_dialect
+def test_the_place_before_the_nth_frame(speaks: DialectName) -> None:
+    whole = undisturbed(two_calls(speaks))
+    for number in range(1, len(whole) + 1):
+        response = cut(Place(frame=number), to=two_calls(speaks))
+        assert list(response.frame_texts) == whole[: number - 1]
+
+
+@every_dialect
+def test_the_place_before_the_stop_reason(speaks: DialectName) -> None:
+    response = rendered(Fault(kind="eof"), to=two_calls(speaks))
+    assert (
+        response.frame_texts == tuple(undisturbed(two_calls(speaks)))[: len(response.frame_texts)]
+    )
+    assert response.sent == {"book": "whole", "mail": "whole"}
+    assert response.ends == "unmarked"
+    for sign in ('"stop_reason":"tool_use"', '"finish_reason":"tool_calls"', "response.completed"):
+        assert sign not in body(response).decode()
+
+
+@pytest.mark.parametrize(
+    ("speaks", "ends"), [("messages", "unmarked"), ("responses", "unmarked"), ("chat", "well")]
+)
+def test_only_a_bare_word_may_be_missing_from_an_answer_that_ends_well(
+    speaks: DialectName, ends: str
+) -> None:
+    response = cut(Place(frame="terminal"), to=two_calls(speaks))
+    assert list(response.frame_texts) == undisturbed(two_calls(speaks))[:-1]
+    assert response.ends == ends
+    broken = cut(Place(frame="terminal"), "reset", to=two_calls(speaks))
+    assert broken.ends == "failed"
+
+
+@every_dialect
+@given(st.data())
+def test_a_place_inside_a_frame_counts_the_bytes_of_its_data(
+    speaks: DialectName, data: st.DataObject
+) -> None:
+    whole = undisturbed(two_calls(speaks))
+    number = data.draw(st.integers(1, len(whole)))
+    line = next(line for line in whole[number - 1].splitlines() if line.startswith("data: "))
+    payload = line.removeprefix("data: ").encode()
+    size = data.draw(st.integers(0, len(payload)))
+    response = cut(Place(frame=number, size=size), to=two_calls(speaks))
+    before = "".join(whole[: number - 1]).encode()
+    head = whole[number - 1].split("data: ")[0].encode() + b"data: "
+    assert body(response) == before + head + payload[:size]
+    assert len(response.frame_texts) == number
+    with pytest.raises(FaultError, match="the data of the frame is shorter than"):
+        cut(Place(frame=number, size=len(payload) + 1), to=two_calls(speaks))
+
+
+def sent_arguments(response: Rendered, label: str) -> str:
+    return "".join(f.text for f in response.body_frames if f.label == label)
+
+
+@every_dialect
+@pytest.mark.parametrize("fragments", ["whole", "char", 9])
+def test_a_place_behind_a_text_in_the_arguments(speaks: DialectName, fragments: int) -> None:
+    fault = Fault(kind="reset", at=Place(inside="book", after='"seat":1'))
+    response = rendered(fault, to=two_calls(speaks), how=Delivery(fragments=fragments))
+    assert sent_arguments(response, "book") == '{"event":"E1","seat":1'
+    assert response.sent == {"book": "cut", "mail": "none"}
+    assert (response.ending, response.ends) == ("reset", "failed")
+
+
+@every_dialect
+def test_a_place_in_bytes_of_the_arguments_is_never_inside_a_character(
+    speaks: DialectName,
+) -> None:
+    for size, expected in [(0, ""), (9, '{"to":"zo'), (10, '{"to":"zo'), (11, '{"to":"zoë')]:
+        response = cut(Place(inside="mail", size=size), to=two_calls(speaks))
+        assert sent_arguments(response, "mail") == expected
+        assert response.sent == {"book": "whole", "mail": "cut"}
+
+
+@every_dialect
+def test_a_place_at_the_end_of_the_arguments_sends_them_whole(speaks: DialectName) -> None:
+    response = cut(Place(inside="book", after=SEAT), to=two_calls(speaks))
+    assert response.sent == {"book": "whole", "mail": "none"}
+    assert not any(
+        frame.part == "close" and frame.label == "book" for frame in response.body_frames
+    )
+
+
+@every_dialect
+def test_a_place_inside_interleaved_arguments_sends_nothing_behind_it(
+    speaks: DialectName,
+) -> None:
+    how = Delivery(fragments=4, interleave=True)
+    fault = Fault(kind="eof", at=Place(inside="book", after="E1"))
+    response = rendered(fault, to=two_calls(speaks), how=how)
+    everything = rendered(to=two_calls(speaks), how=how)
+    assert sent_arguments(response, "book") == '{"event":"E1'
+    assert MAIL.startswith(sent_arguments(response, "mail"))
+    assert response.sent == {"book": "cut", "mail": "cut"}
+    assert len(response.frame_texts) < len(everything.frame_texts)
+
+
+@every_dialect
+def test_a_place_inside_what_is_said(speaks: DialectName) -> None:
+    content: list[Piece] = [Say("One."), call("book", SEAT), Say("Two words.")]
+    to = answer(content, speaks=speaks)
+    response = cut(Place(inside="say", after="Two"), to=to)
+    said = "".join(f.text for f in response.body_frames if f.label != "book")
+    assert said == "One.Two"
+    assert response.sent == {"book": "whole"}
+
+
+@every_dialect
+def test_places_around_a_call(speaks: DialectName) -> None:
+    to = two_calls(speaks)
+    before = cut(Place(before="mail"), to=to)
+    behind = cut(Place(behind="book"), to=to)
+    assert before.frame_texts == behind.frame_texts
+    assert before.sent == {"book": "whole", "mail": "none"}
+    assert {f.label for f in before.body_frames} >= {"book"}
+    assert len(cut(Place(behind="mail"), to=to).frame_texts) > len(before.frame_texts)
+    assert cut(Place(before="book"), to=to).sent == {"book": "none", "mail": "none"}
+
+
+@given(st.data())
+def test_a_place_in_bytes_of_the_body(data: st.DataObject) -> None:
+    whole = body(rendered())
+    size = data.draw(st.integers(0, len(whole) - 1))
+    response = cut(Place(size=size))
+    assert body(response) == whole[:size]
+    ends = list(accumulate(len(text.encode()) for text in undisturbed()))
+    assert len(response.body_frames) == sum(end <= size for end in ends)
+
+
+@every_dialect
+@pytest.mark.parametrize("kind", ["half-chunk", "reset", "stall"])
+@pytest.mark.parametrize(("stop", "ends"), [("calls", "well"), ("length", "marked")])
+def test_a_fault_behind_the_terminal_event_leaves_the_answer_what_it_was(
+    speaks: DialectName, kind: FaultKind, stop: Stop, ends: str
+) -> None:
+    to = replace(two_calls(speaks), stop=stop)
+    response = cut(Place(edge="end"), kind, to=to)
+    assert list(response.frame_texts) == undisturbed(to)
+    assert (response.ending, response.ends) == (kind, ends)
+
+
+@every_dialect
+@pytest.mark.parametrize(
+    ("kind", "ending", "ends"),
+    [
+        ("eof", "complete", "unmarked"),
+        ("half-chunk", "half-chunk", "failed"),
+        ("reset", "reset", "failed"),
+        ("stall", "stall", "failed"),
+        ("error-event", "complete", "failed"),
+    ],
+)
+def test_how_a_cut_stream_ends(
+    speaks: DialectName, kind: FaultKind, ending: str, ends: str
+) -> None:
+    response = cut(Place(inside="book", after="seat"), kind, to=two_calls(speaks))
+    assert (response.status, response.streamed) == (200, True)
+    assert (response.ending, response.ends) == (ending, ends)
+
+
+# The error event
+
+
+@every_dialect
+def test_an_error_event_follows_what_was_sent(speaks: DialectName) -> None:
+    to = two_calls(speaks)
+    fault = Fault(kind="error-event", error="overloaded", at=Place(behind="book"))
+    response = rendered(fault, to=to)
+    before = cut(Place(behind="book"), to=to)
+    error = dialect(speaks).named_error("overloaded", to.reading)
+    events = dialect(speaks).error_frames(error, len(before.body_frames))
+    assert response.body_frames == (*before.body_frames, *events)
+    assert response.frame_texts[: len(before.frame_texts)] == before.frame_texts
+    assert error.message in response.frame_texts[len(before.frame_texts)]
+
+
+def test_an_error_event_inside_a_frame_begins_on_a_new_line() -> None:
+    fault = Fault(kind="error-event", error="overloaded", at=Place(frame=1, size=9))
+    for newline, end in (("lf", "\n"), ("crlf", "\r\n")):
+        how = replace(PLAIN, newline="crlf") if newline == "crlf" else PLAIN
+        assert body(rendered(fault, how=how)).decode().split(end) == [
+            "event: message_start",
+            'data: {"type":"',
+            "event: error",
+            'data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+            "",
+            "",
+        ]
+
+
+def test_no_comment_or_ping_follows_an_error_event() -> None:
+    how = Delivery(comments=1, pings=1)
+    response = rendered(Fault(kind="error-event", at=Place(frame=2)), how=how)
+    assert response.frame_texts[-1].startswith("event: error\n")
+    assert ": keep-alive" not in response.frame_texts[-1]
+    assert "ping" not in response.frame_texts[-1]
+
+
+# Whole responses
+
+
+@every_dialect
+@pytest.mark.parametrize("kind", STRIKING)
+@given(data=st.data())
+def test_a_whole_body_is_cut_after_so_many_bytes(
+    speaks: DialectName, kind: FaultKind, data: st.DataObject
+) -> None:
+    to = two_calls(speaks)
+    whole = body(rendered(to=to, mode="whole"))
+    size = data.draw(st.integers(0, len(whole) - 1))
+    response = rendered(Fault(kind=kind, at=Place(size=size)), to=to, mode="whole")
+    assert body(response) == whole[:size]
+    assert response.streamed
+    assert response.ending == ("complete" if kind == "eof" else kind)
+    assert response.ends == ("unmarked" if kind == "eof" else "failed")
+    assert set(response.sent.values()) == {"cut" if size else "none"}
+    assert response.headers == rendered(to=to, mode="whole").headers
+
+
+@pytest.mark.parametrize(
+    "at", [Place(frame="finish"), Place(inside="book", size=3), Place(before="mail")]
+)
+def test_a_place_in_a_stream_cuts_a_whole_body_at_two_thirds(at: Place) -> None:
+    whole = body(rendered(mode="whole"))
+    response = rendered(Fault(kind="reset", at=at), mode="whole")
+    assert body(response) == whole[: len(whole) * 2 // 3]
+
+
+def test_the_edges_of_a_whole_body() -> None:
+    whole = body(rendered(mode="whole"))
+    start = rendered(Fault(kind="stall", at=Place(edge="start")), mode="whole")
+    end = rendered(Fault(kind="reset", at=Place(edge="end")), mode="whole")
+    assert (body(start), start.sent["book"]) == (b"", "none")
+    assert (body(end), end.sent["book"], end.ends) == (whole, "whole", "failed")
+
+
+# Faults that cannot strike
+
+
+@every_dialect
+@pytest.mark.parametrize(
+    ("at", "message"),
+    [
+        (Place(frame=0), "there is no {frame: 0} in"),
+        (Place(frame=99), "there is no {frame: 99} in"),
+        (Place(frame=99, size=3), "there is no {frame: 99, bytes: 3} in"),
+        (Place(inside="book", after="row"), "{in: book, after: 'row'} does not stand in"),
+        (Place(inside="book", size=999), "{in: book, bytes: 999} does not stand in"),
+        (Place(inside="book"), "{in: book, bytes: None} does not stand in"),
+        (Place(inside="nobody", size=1), "there is no 'nobody' in this answer"),
+        (Place(before="nobody"), "no frame of 'nobody' was rendered for {before: nobody}"),
+        (Place(behind="nobody"), "no frame of 'nobody' was rendered for {after: nobody}"),
+        (Place(size=99999), "there is no {bytes: 99999} in a body of"),
+    ],
+)
+def test_a_place_that_does_not_exist_is_named(speaks: DialectName, at: Place, message: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        cut(at, "reset", to=two_calls(speaks))
+    assert str(caught.value).startswith("the fault reset cannot strike: ")
+    assert message in str(caught.value)
+
+
+def test_a_proper_end_behind_everything_is_no_fault() -> None:
+    with pytest.raises(FaultError, match=r"the fault eof at end cannot strike"):
+        cut(Place(edge="end"))
+    size = len(body(rendered(mode="whole")))
+    for at in (Place(size=size), Place(edge="end")):
+        with pytest.raises(FaultError, match=f"the body has {size} bytes"):
+            rendered(Fault(kind="eof", at=at), mode="whole")
+    with pytest.raises(FaultError, match="the fault reset at {bytes: 99999} cannot strike"):
+        rendered(Fault(kind="reset", at=Place(size=99999)), mode="whole")
+
+
+def test_a_whole_response_has_no_error_event() -> None:
+    with pytest.raises(FaultError, match="error-event needs a stream"):
+        rendered(Fault(kind="error-event"), mode="whole")
+
+
+@every_dialect
+@pytest.mark.parametrize("error", ["invalid", "auth", "quota", "unavailable", "timeout"])
+def test_every_named_error_can_be_an_answer(speaks: DialectName, error: ErrorName) -> None:
+    response = rendered(Fault(kind="http", error=error), to=two_calls(speaks))
+    assert 400 <= response.status < 600
+    assert json.loads(body(response))["error"]["message"]

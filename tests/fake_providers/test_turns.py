@@ -1,0 +1,160 @@
+"""Which turn a request asks for: the next request decides, not the socket."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopcheck.fake_providers.turns import (
+    Given,
+    Recognised,
+    asks_for_a_turn,
+    invented_call,
+    recognise,
+)
+from loopcheck.fake_providers.wire import IssuedCall, Item, OfferedTool
+
+
+def issued(call_id: str, tool: str = "book", label: str = "book") -> IssuedCall:
+    return IssuedCall(label=label, tool=tool, arguments="{}", call_id=call_id, item_id="")
+
+
+def response(turn: int, *ids: str, text: str = "", tokens: tuple[str, ...] = ()) -> Given:
+    calls = tuple(issued(call_id) for call_id in ids)
+    return Given(turn=turn, calls=calls, text=text, tokens=frozenset(tokens))
+
+
+def user(text: str) -> Item:
+    return Item(kind="user", path="messages[0]", text=text)
+
+
+def called(call_id: str, reply: int = 0, name: str = "book") -> Item:
+    return Item(kind="call", path="x", call_id=call_id, name=name, arguments="{}", reply=reply)
+
+
+def result(call_id: str, text: str = "") -> Item:
+    return Item(kind="result", path="x", call_id=call_id, text=text)
+
+
+def said(text: str, reply: int = 0) -> Item:
+    return Item(kind="say", path="x", text=text, reply=reply)
+
+
+def test_a_first_request_asks_for_the_first_turn() -> None:
+    assert recognise([user("Book it.")], []) == Recognised(0, "none")
+
+
+def test_a_turn_is_recognised_by_the_ids_issued_for_it() -> None:
+    seen = [response(1, "call_a")]
+    items = [user("Book it."), called("call_a"), result("call_a")]
+    assert recognise(items, seen) == Recognised(1, "ids")
+
+
+def test_a_request_without_the_failed_response_asks_for_that_turn_again() -> None:
+    seen = [response(1, "call_a"), response(2, "call_b")]
+    items = [user("Book it."), called("call_a"), result("call_a")]
+    assert recognise(items, seen) == Recognised(1, "ids")
+
+
+def test_a_loop_that_starts_over_is_at_the_beginning() -> None:
+    seen = [response(1, "call_a"), response(2, text="Done.")]
+    assert recognise([user("Book it.")], seen) == Recognised(0, "none")
+
+
+def test_any_attempt_of_a_turn_counts() -> None:
+    seen = [response(1, "call_a"), response(1, "call_b")]
+    assert recognise([user("x"), called("call_b"), result("call_b")], seen).turn == 1
+
+
+def test_a_constant_id_is_counted_as_often_as_it_was_issued() -> None:
+    seen = [response(1, "same"), response(2, "same")]
+    once = [user("x"), called("same"), result("same")]
+    twice = [*once, called("same", 1), result("same")]
+    assert recognise(once, seen) == Recognised(1, "ids")
+    assert recognise(twice, seen) == Recognised(2, "ids")
+
+
+def test_attempts_of_one_turn_replace_one_another_in_that_count() -> None:
+    seen = [response(1, "same"), response(1, "same"), response(2, "same")]
+    twice = [user("x"), called("same"), result("same"), called("same", 1), result("same")]
+    assert recognise(twice, seen) == Recognised(2, "ids")
+
+
+def test_rewritten_ids_are_recognised_by_the_tokens_of_their_results() -> None:
+    seen = [response(1, "call_a", tokens=("tk-1",))]
+    items = [user("x"), called("rewritten"), result("rewritten", "seat 12 [tk-1]")]
+    assert recognise(items, seen) == Recognised(1, "tokens")
+
+
+def test_results_told_as_user_text_are_recognised_too() -> None:
+    seen = [response(1, "call_a", tokens=("tk-1",))]
+    assert recognise([user("x"), user("Observation: tk-1")], seen) == Recognised(1, "tokens")
+
+
+def test_a_turn_without_calls_is_recognised_by_its_text() -> None:
+    seen = [response(1, text="Which day?")]
+    assert recognise([user("x"), said("Which day?"), user("Monday")], seen) == Recognised(1, "text")
+
+
+def test_the_same_text_twice_is_counted() -> None:
+    seen = [response(1, text="Again?"), response(2, text="Again?")]
+    assert recognise([user("x"), said("Again?")], seen) == Recognised(1, "text")
+    both = [user("x"), said("Again?"), said("Again?", 1)]
+    assert recognise(both, seen) == Recognised(2, "text")
+
+
+def test_a_rewritten_history_is_recognised_by_its_number_of_replies() -> None:
+    seen = [response(1, "call_a"), response(2, "call_b")]
+    items = [user("x"), said("summary", 0), said("more", 1), said("even more", 2)]
+    assert recognise(items, seen) == Recognised(2, "count")
+
+
+@given(st.integers(1, 6), st.data())
+@settings(max_examples=60)
+def test_a_faithful_loop_is_always_at_the_turn_behind_the_last(
+    turns: int, data: st.DataObject
+) -> None:
+    """Whatever ids are issued, fresh or repeated, a client that keeps everything moves on."""
+    ids = st.sampled_from(["a", "b", "c"])
+    seen: list[Given] = []
+    items: list[Item] = [user("go")]
+    for turn in range(1, turns + 1):
+        calls = data.draw(st.lists(ids, min_size=1, max_size=3))
+        seen.append(response(turn, *calls))
+        items += [called(call, turn - 1) for call in calls]
+        items += [result(call) for call in calls]
+        assert recognise(items, seen) == Recognised(turn, "ids")
+
+
+def test_a_call_that_was_never_issued_is_found() -> None:
+    invented = called("call_z", name="refund")
+    assert invented_call([user("x"), invented], [response(1, "call_a")]) is invented
+
+
+def test_a_rewritten_id_is_no_invention() -> None:
+    assert invented_call([called("rewritten")], [response(1, "call_a")]) is None
+
+
+def test_more_calls_of_a_tool_than_were_issued_are_an_invention() -> None:
+    items = [called("one"), called("two")]
+    assert invented_call(items, [response(1, "call_a")]) == items[1]
+
+
+TOOLS = [OfferedTool(name="P-book", schema={})]
+
+
+def test_the_task_begins_with_its_prompt_and_one_of_its_tools() -> None:
+    wrapped = [user("Current task: Book it.")]
+    assert asks_for_a_turn(wrapped, TOOLS, prompt="Book it.", tools=["book"])
+    assert not asks_for_a_turn(wrapped, [], prompt="Book it.", tools=["book"])
+    assert not asks_for_a_turn([user("Other")], TOOLS, prompt="Book it.", tools=["book"])
+
+
+def test_without_tools_a_request_for_a_title_is_no_task() -> None:
+    assert asks_for_a_turn([user(" Say hello. ")], [], prompt="Say hello.", tools=[])
+    title = [user("Give a title to: Say hello.")]
+    assert not asks_for_a_turn(title, [], prompt="Say hello.", tools=[])
+
+
+def test_a_script_without_prompt_begins_with_any_request() -> None:
+    assert asks_for_a_turn([], [], prompt=None, tools=["book"])
