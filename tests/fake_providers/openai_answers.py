@@ -213,13 +213,18 @@ def spoken_calls(answer: Answer) -> list[tuple[str, str, str]]:
 
 
 def specification(name: str) -> JsonObject:
-    """A public OpenAPI document, where the development material is at hand."""
-    beside = Path(loopcheck.__file__).parents[3] / "shared"
-    path = Path(os.environ.get("LOOPCHECK_SHARED", beside)) / "specs" / name
-    if not path.exists():
-        pytest.skip(f"no OpenAPI document at {path}; set LOOPCHECK_SHARED to check against it")
-    document: JsonObject = json.loads(path.read_text(encoding="utf-8"))
+    """A public OpenAPI document."""
+    document: JsonObject = json.loads(material("specs", name).read_text(encoding="utf-8"))
     return document
+
+
+def material(*parts: str) -> Path:
+    """A path in the development material; skips the test where that is not at hand."""
+    beside = Path(loopcheck.__file__).parents[3] / "shared"
+    path = Path(os.environ.get("LOOPCHECK_SHARED", beside)).joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"there is no {path}; LOOPCHECK_SHARED says where the material is")
+    return path
 
 
 def lines(frames: Sequence[Frame], hide: Callable[[JsonObject], JsonObject]) -> str:

@@ -9,14 +9,48 @@ from typing import Final
 from hypothesis import strategies as st
 
 from loopcheck.fake_providers.dialects import Memory, dialect
+from loopcheck.fake_providers.faults import Rendered, render
 from loopcheck.fake_providers.ids import digest
-from loopcheck.fake_providers.script import Delivery, DialectName, Refuse, Say, Stop, Usage
-from loopcheck.fake_providers.wire import Answer, HttpRequest, IssuedCall, JsonObject, Piece
+from loopcheck.fake_providers.script import (
+    Attempt,
+    Delivery,
+    DialectName,
+    Fault,
+    FaultKind,
+    Fragments,
+    Interleave,
+    Mode,
+    Place,
+    Refuse,
+    Say,
+    Segments,
+    Stop,
+    Usage,
+)
+from loopcheck.fake_providers.wire import (
+    Answer,
+    HttpRequest,
+    IssuedCall,
+    JsonObject,
+    Piece,
+    Reading,
+)
 
+PLAIN: Final = Delivery(fragments=9)
 PROMPT: Final = "Book a seat for the event E1."
 SEAT: Final = '{"event":"E1","seat":12}'
 MAIL: Final = '{"to":"zoë@example.org","text":"Seat \\u0031\\u0032 — done 🎉"}'
+VERSION: Final = {"anthropic-version": "2026-10-21"}
 
+_FRAGMENTS: Final[list[Fragments]] = ["whole", "char", "seeded", "escapes", 1, 2, 3, 7]
+_INTERLEAVE: Final[list[Interleave]] = [
+    False,
+    True,
+    "seeded",
+    ("call1", "call0", "call1"),
+    ("call2", "call2", "call0", "call1"),
+]
+_SEGMENTS: Final[list[Segments]] = ["frame", "all", "byte", "seeded", "utf8", "crlf", 1, 2, 37]
 _BODIES: Final[dict[DialectName, JsonObject]] = {
     "chat": {"model": "gpt-5", "messages": [{"role": "user", "content": PROMPT}]},
     "responses": {"model": "gpt-5", "input": PROMPT},
@@ -26,11 +60,16 @@ _BODIES: Final[dict[DialectName, JsonObject]] = {
         "messages": [{"role": "user", "content": PROMPT}],
     },
 }
-_PATHS: Final[dict[DialectName, str]] = {
-    "chat": "/chat/completions",
-    "responses": "/responses",
-    "messages": "/v1/messages",
-}
+
+
+def read(
+    speaks: DialectName,
+    body: object,
+    memory: Memory | None = None,
+    headers: dict[str, str] = VERSION,
+) -> Reading:
+    request = HttpRequest(method="POST", path="", headers=headers, body=json.dumps(body).encode())
+    return dialect(speaks).read(request, Memory() if memory is None else memory)
 
 
 def call(label: str, arguments: str, *, tool: str = "reserve_seat") -> IssuedCall:
@@ -49,19 +88,14 @@ def answer(
     stop: Stop = "calls",
     usage: Usage | None = None,
     speaks: DialectName = "messages",
-    **fields: object,
+    to: Reading | None = None,
+    response_id: str | None = None,
 ) -> Answer:
-    """These pieces as the answer to the shortest request; `fields` are added to its body."""
+    """These pieces as the answer to a request, by default the shortest one."""
     spoken = dialect(speaks)
-    request = HttpRequest(
-        method="POST",
-        path=_PATHS[speaks],
-        headers={"anthropic-version": "2026-10-21"},
-        body=json.dumps({**_BODIES[speaks], "stream": True, **fields}).encode(),
-    )
-    reading = spoken.read(request, Memory())
+    reading = to or read(speaks, {**_BODIES[speaks], "stream": True})
     return Answer(
-        response_id=spoken.response_id(digest(1, "response")),
+        response_id=response_id or spoken.response_id(digest(1, "response")),
         item_ids=tuple(f"item_{place}" for place in range(len(content))),
         model=reading.model,
         created=1_780_000_000,
@@ -78,6 +112,35 @@ def two_calls(speaks: DialectName = "messages") -> Answer:
         [Say("I will book it."), call("book", SEAT), call("mail", MAIL, tool="send_mail")],
         speaks=speaks,
     )
+
+
+def rendered(
+    fault: Fault | None = None,
+    *,
+    to: Answer | None = None,
+    mode: Mode = "stream",
+    how: Delivery = PLAIN,
+    seed: int = 1,
+) -> Rendered:
+    """The response that carries this answer, or the two calls, and suffers this fault."""
+    to = two_calls() if to is None else to
+    spoken = dialect(to.reading.dialect)
+    attempt = Attempt(stop=to.stop, fault=fault, delivery=how)
+    return render(spoken, to, attempt, mode, seed=seed)
+
+
+def body(response: Rendered) -> bytes:
+    return b"".join(response.segments)
+
+
+def undisturbed(to: Answer | None = None, how: Delivery = PLAIN) -> list[str]:
+    """The text of every frame of the response when nothing goes wrong."""
+    return list(rendered(to=to, how=how).frame_texts)
+
+
+def cut(at: Place, kind: FaultKind = "eof", to: Answer | None = None) -> Rendered:
+    """The stream that ends at this place."""
+    return rendered(Fault(kind=kind, at=at), to=to)
 
 
 _texts = st.text(max_size=30)
@@ -102,7 +165,8 @@ def contents(draw: st.DrawFn, *, arguments: st.SearchStrategy[str]) -> list[Piec
         if draw(st.booleans()):
             pieces.append(call(f"call{place}", draw(arguments)))
         else:
-            pieces.append(draw(st.sampled_from([Say, Refuse]))(draw(_texts)))
+            text = draw(_texts)
+            pieces.append(Say(text) if draw(st.booleans()) else Refuse(text))
     return pieces
 
 
@@ -110,16 +174,10 @@ def contents(draw: st.DrawFn, *, arguments: st.SearchStrategy[str]) -> list[Piec
 def deliveries(draw: st.DrawFn) -> Delivery:
     """Any lossless delivery."""
     return Delivery(
-        fragments=draw(st.sampled_from(["whole", "char", "seeded", "escapes"]) | st.integers(1, 9)),
-        interleave=draw(
-            st.booleans()
-            | st.just("seeded")
-            | st.lists(st.sampled_from(["call0", "call1", "call2"])).map(tuple)
-        ),
-        segments=draw(
-            st.sampled_from(["frame", "all", "byte", "seeded", "utf8", "crlf"]) | st.integers(1, 40)
-        ),
-        newline=draw(st.sampled_from(["lf", "crlf"])),
+        fragments=draw(st.sampled_from(_FRAGMENTS)),
+        interleave=draw(st.sampled_from(_INTERLEAVE)),
+        segments=draw(st.sampled_from(_SEGMENTS)),
+        newline="crlf" if draw(st.booleans()) else "lf",
         comments=draw(st.integers(0, 3)),
         pings=draw(st.integers(0, 3)),
         data_lines=draw(st.integers(1, 4)),

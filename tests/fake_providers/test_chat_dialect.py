@@ -40,6 +40,7 @@ from loopcheck.fake_providers.wire import (
     HttpRequest,
     JsonObject,
     Open,
+    Piece,
 )
 
 FINISH = {

@@ -137,7 +137,7 @@ def woven(how: Delivery, content: Sequence[Piece], names: str) -> str:
 
 
 def test_calls_take_turns_event_by_event() -> None:
-    content = [Say("hi"), call("a", "123"), call("b", "1"), Say("ho"), call("c", "12")]
+    content: list[Piece] = [Say("hi"), call("a", "123"), call("b", "1"), Say("ho"), call("c", "12")]
     how = Delivery(fragments="char", interleave=True)
     assert woven(how, content, "sabtc") == "SssS" + "ABabaBaA" + "TttT" + "CccC"
 

@@ -64,10 +64,18 @@ class TestBytes:
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nonetwo"
         )
 
-    def test_head_gets_no_body(self, server: Server) -> None:
-        server.mount("k", lambda request: whole(b"four", keep_alive=False))
+    @pytest.mark.parametrize(
+        ("reply", "length"),
+        [
+            (whole(b"four", keep_alive=False), b"content-length: 4"),
+            (whole(b"fo", b"ur", keep_alive=False), b"content-length: 4"),
+            (streamed(b"four", keep_alive=False), b"transfer-encoding: chunked"),
+        ],
+    )
+    def test_head_gets_no_body(self, server: Server, reply: Reply, length: bytes) -> None:
+        server.mount("k", lambda request: reply)
         answer = ask(server, request_bytes("/c/k/", method="HEAD"))
-        assert answer.endswith(b"content-length: 4\r\nconnection: close\r\n\r\n")
+        assert answer.endswith(length + b"\r\nconnection: close\r\n\r\n")
 
     def test_a_large_body_waits_for_a_slow_client(self, server: Server) -> None:
         """Nothing piles up: the second segment is not reached before the first was taken."""

@@ -6,6 +6,8 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from urllib.request import urlopen
 
 import pytest
 from raw_http import PATIENCE, ask, connect, read_to_end, read_until, request_bytes, streamed, whole
@@ -134,6 +136,32 @@ class TestLife:
         server.mount("k", app)
         assert ask(server, request_bytes("/c/k/")) == b""
 
+    def test_an_app_that_does_not_end_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("loopcheck.fake_providers.server._CUT_SECONDS", 0.05)
+        entered, released = threading.Event(), threading.Event()
+
+        async def app(request: HttpRequest) -> Reply:
+            entered.set()
+            while not released.is_set():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0.001)
+            return whole(b"late")
+
+        server = Server()
+        server.__enter__()
+        server.mount("k", app)
+        with connect(server) as client:
+            client.sendall(request_bytes("/c/k/"))
+            assert entered.wait(PATIENCE)
+            with pytest.raises(ServerError, match="the app at /c/k does not end"):
+                server.unmount("k")
+            [thread] = [t for t in threading.enumerate() if t.name.startswith("loopcheck-server")]
+            with pytest.raises(ServerError, match="the server goes on"):
+                server.close()
+        released.set()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
     def test_nothing_is_left_after_close(self) -> None:
         before = threading.active_count()
         server = Server()
@@ -160,6 +188,16 @@ class TestLife:
             pass
         hint = "choose another, or 0 for any that is free"
         assert str(raised.value) == f"port {port} is in use; {hint}"
+
+    def test_a_host_that_is_not_ours_is_one_clear_line(self) -> None:
+        with pytest.raises(ServerError, match=r"^cannot listen on 192\.0\.2\.1:0: "):
+            Server(host="192.0.2.1").__enter__()
+
+    @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+    def test_the_other_loopback(self) -> None:
+        with Server(host="::1") as server:
+            root = server.mount("k", lambda request: whole(b"six"))
+            assert urlopen(root, timeout=PATIENCE).read() == b"six"
 
     @pytest.mark.parametrize("key", ["", "a/b", "a b", "ü", "a?b"])
     def test_a_key_is_one_part_of_a_path(self, server: Server, key: str) -> None:

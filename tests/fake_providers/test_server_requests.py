@@ -43,12 +43,23 @@ class TestRequests:
         assert seen == [
             HttpRequest(
                 method="POST",
-                path="/v1/a b",
+                path="/v1/a%20b",
                 query="q=%201",
                 headers={"host": "test", "x-two": "1, 2", "content-length": "2"},
                 body=b"hi",
             )
         ]
+
+    @pytest.mark.parametrize("query", ["", "?q=1"])
+    def test_a_client_may_send_the_whole_url(self, server: Server, query: str) -> None:
+        """As to a proxy."""
+
+        def app(request: HttpRequest) -> Reply:
+            return whole(f"{request.path}{request.query}".encode(), keep_alive=False)
+
+        root = server.mount("k", app)
+        answer = ask(server, request_bytes(f"{root}/v1{query}"))
+        assert answer.endswith(f"\r\n\r\n/v1{query[1:]}".encode())
 
     def test_pipelined_requests_are_answered_in_order(self, server: Server) -> None:
         async def slow(request: HttpRequest) -> Reply:
@@ -96,6 +107,7 @@ class TestRequests:
         [
             (b"hello\r\n\r\n", b"400", b"malformed HTTP request"),
             (request_bytes("host:443", method="CONNECT"), b"405", b"no proxy"),
+            (request_bytes("http://[/", method="GET"), b"400", b"neither a path nor"),
             (request_bytes("/c/k/", head="content-length: 67108865\r\n"), b"413", b"67108864"),
             (request_bytes("/c/k/", head=f"x: {'a' * 600_000}\r\n"), b"431", b"head"),
             (
@@ -120,7 +132,7 @@ class TestRequests:
                 b"unzipped",
             ),
         ],
-        ids=["noise", "connect", "length", "head", "no-gzip", "cut-gzip", "gzip-bomb"],
+        ids=["noise", "connect", "url", "length", "head", "no-gzip", "cut-gzip", "gzip-bomb"],
     )
     def test_bad_requests_are_refused(
         self, server: Server, data: bytes, status: bytes, message: bytes

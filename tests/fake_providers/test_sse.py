@@ -98,7 +98,7 @@ def test_dialects_without_pings_send_none() -> None:
 
 def test_data_lines_are_cut_between_tokens_only() -> None:
     assert written(Delivery(data_lines=4), HELLO).decode() == (
-        'event: hello\ndata: {"a":[\ndata: 1,{"b"\ndata: :"x,y"}],\ndata: "é":"z"}\n\n'
+        'event: hello\ndata: {"a":[\ndata: 1,{"b"\ndata: :"x,y"}]\ndata: ,"é":"z"}\n\n'
     )
     assert written(Delivery(data_lines=9), DONE) == b"data: [DONE]\n\n"
     assert written(Delivery(data_lines=9), Frame(data={})) == b"data: {\ndata: }\n\n"

@@ -15,7 +15,11 @@ from loopcheck.harness.results import (
     Verdict,
 )
 
-HOSTILE = "\x1b[31mred\x1b[0m \x07\x00 \u202egnp.exe\u2066 <b>&\"'</b> ]]> 👩‍💻 \ufffe\ud800 \u2028end\r\n\tnext"
+HOSTILE = (
+    "\x1b[31mred\x1b[0m \x07\x00 \u202egnp.exe\u2066 <b>&\"'</b> ]]> "
+    "\U0001f469\u200d\U0001f4bb \ufffe\ud800 \u2028end\r\n\tnext"
+)
+
 
 ONCE = Finding(
     check="effect.once",
@@ -77,7 +81,9 @@ def case(verdict: Verdict, *, mode: str = "stream", **fields: object) -> CaseRes
 
 def named(verdict: Verdict, scenario: str, **fields: object) -> CaseResult:
     """A case of another scenario with this verdict."""
-    return case(verdict, case=f"{scenario}[chat-stream]", scenario=scenario, **fields)
+    return case(verdict).model_copy(
+        update={"case": f"{scenario}[chat-stream]", "scenario": scenario, **fields}
+    )
 
 
 FAILING = case(

@@ -75,5 +75,5 @@ def test_damage_is_named_by_its_place() -> None:
 
 
 def test_nesting_that_no_parser_bears_is_refused() -> None:
-    with pytest.raises(ReportError, match="nested too deep|not JSON"):
+    with pytest.raises(ReportError, match=r"nested too deep|not JSON"):
         load("[" * 200_000, "r.json")

@@ -14,7 +14,7 @@ from loopcheck.harness.results import TargetResult
 from loopcheck.reports import junit
 
 
-def tests_of(text: str) -> dict[str, ElementTree.Element]:
+def found_tests(text: str) -> dict[str, ElementTree.Element]:
     root = ElementTree.fromstring(text)
     return {test.get("name", ""): test for test in root.iter("testcase")}
 
@@ -48,18 +48,18 @@ def test_the_counts_add_up() -> None:
     ],
 )
 def test_each_verdict_has_its_element(name: str, tag: str, message: str) -> None:
-    (element,) = tests_of(junit.render(REPORT))[name]
+    (element,) = found_tests(junit.render(REPORT))[name]
     assert (element.tag, element.get("message")) == (tag, message)
 
 
 def test_a_pass_has_no_element() -> None:
-    assert list(tests_of(junit.render(REPORT))["once/lost[chat-whole]"]) == []
+    assert list(found_tests(junit.render(REPORT))["once/lost[chat-whole]"]) == []
 
 
 def test_should_findings_fail_only_when_strict() -> None:
     target = TargetResult(card=CARD, cases=(case("pass", findings=(REMARK,)),))
     assert "<failure" not in junit.render(report(target))
-    (element,) = tests_of(junit.render(report(target), strict_should=True))[target.cases[0].case]
+    (element,) = found_tests(junit.render(report(target), strict_should=True))[target.cases[0].case]
     assert (element.tag, element.get("type")) == ("failure", "correlation.known-id")
 
 
@@ -69,6 +69,6 @@ def test_any_text_gives_a_document_that_parses(text: str) -> None:
     bad = case("fail", title=text, reason=text, findings=(finding,), lines=(f"9  {text}",))
     target = TargetResult(card=CARD.model_copy(update={"name": text}), cases=(bad,))
     document = junit.render(report(target))
-    (test,) = tests_of(document).values()
+    (test,) = found_tests(document).values()
     assert test[0].get("type") == "effect.once"
     document.encode("utf-8")

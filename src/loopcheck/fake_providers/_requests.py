@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from typing import Final, NoReturn
-from urllib.parse import unquote
 
 from httptools import (
     HttpParserError,
@@ -152,7 +151,7 @@ class RequestReader:
                 self._refuse(400, "the request's target is neither a path nor a URL")
             target = (url.path or b"/") + (b"?" + url.query if url.query else b"")
         path, _, query = target.decode("latin-1").partition("?")
-        return (unquote(path) if "%" in path else path), query
+        return path, query
 
     def _whole_body(self) -> bytes:
         body = b"".join(self._body)

@@ -180,7 +180,7 @@ class _Job:
         if fault.kind != "error-event":
             return (), [partial] if partial else []
         error = _named(self.dialect, fault, self.answer.reading)
-        frames = tuple(self.dialect.error_frames(error, sent))
+        frames = tuple(self.dialect.error_frames(error, sent, answer=self.answer))
         plain = replace(self.attempt.delivery, comments=0, pings=0, bom=False)
         encoded = sse.encode(frames, plain)
         if partial:

@@ -94,6 +94,7 @@ class Provider:
             if kind is None:
                 raise replace(
                     spoken.named_error("not_found", None),
+                    status=404,
                     message=f"no such endpoint: {request.method} {request.path}",
                 )
             reading = spoken.read(request, self._memory)

@@ -110,7 +110,7 @@ class Server:
             try:
                 ended.result(_CUT_SECONDS)
             except TimeoutError:
-                raise ServerError(f"the app at /c/{key} ignores that it is cancelled") from None
+                raise ServerError(f"the app at /c/{key} does not end when cancelled") from None
 
     def close(self) -> None:
         """Ends all connections and the server's thread. May be called again."""
@@ -120,7 +120,7 @@ class Server:
             loop.call_soon_threadsafe(self._stop.set)
             thread.join(_CUT_SECONDS)
             if thread.is_alive():
-                raise ServerError("an app ignores that it is cancelled; the server goes on")
+                raise ServerError("an app does not end when cancelled; the server goes on")
 
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET

@@ -93,7 +93,7 @@ def _tokens_stand(responses: Iterable[Given], items: Sequence[Item]) -> bool:
 def _text_stands(
     turn: int, responses: Iterable[Given], items: Sequence[Item], given: Sequence[Given]
 ) -> bool:
-    said = [item.text for item in items if item.kind == "say"]
+    said = _said(items)
     for response in responses:
         text = response.text.strip()
         if not text:
@@ -102,6 +102,15 @@ def _text_stands(
         if sum(text in entry for entry in said) > len(before):
             return True
     return False
+
+
+def _said(items: Sequence[Item]) -> list[str]:
+    """The text of each model response, which may stand in several items."""
+    texts: dict[int | None, str] = {}
+    for item in items:
+        if item.kind == "say":
+            texts[item.reply] = texts.get(item.reply, "") + item.text
+    return list(texts.values())
 
 
 def invented_call(items: Sequence[Item], given: Sequence[Given]) -> Item | None:
@@ -124,7 +133,11 @@ def invented_call(items: Sequence[Item], given: Sequence[Given]) -> Item | None:
 
 
 def asks_for_a_turn(
-    items: Sequence[Item], offered: Iterable[OfferedTool], *, prompt: str | None, tools: Sequence[str]
+    items: Sequence[Item],
+    offered: Iterable[OfferedTool],
+    *,
+    prompt: str | None,
+    tools: Sequence[str],
 ) -> bool:
     """Whether a request that continues nothing begins the task.
 

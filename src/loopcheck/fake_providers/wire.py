@@ -159,7 +159,7 @@ class Frame:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ServiceError(Exception):
     """A refusal by the service: an HTTP error in the dialect's own words.
 

@@ -107,7 +107,7 @@ def load(path: Path) -> Expected:
 def parse(text: bytes | str, file: str) -> Expected:
     """The entries in this text; `file` is its name in errors. Raises ExpectedError."""
     try:
-        source = read(text, file)
+        source = read(text.encode() if isinstance(text, str) else text, file)
         return _Reader(source).entries()
     except ScenarioError as error:
         raise ExpectedError("\n".join(_line(problem) for problem in error.problems)) from None
@@ -235,7 +235,7 @@ def apply(case: CaseResult, listed: Expected, card: TargetCard, *, today: date) 
     """The case with the entries that answer it, and the verdict that they leave."""
     mine = [entry for entry in listed if entry.concerns(card, case)]
     outdated = [entry for entry in mine if _is_outdated(entry, case)]
-    if case.verdict == "pass" and outdated:
+    if case.verdict in ("pass", "stale") and outdated:
         shown = tuple(entry.expectation() for entry in outdated)
         return case.model_copy(update={"verdict": "stale", "expectations": shown})
     used = [entry for entry in mine if _speaks(entry, case)]

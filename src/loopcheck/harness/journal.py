@@ -108,7 +108,7 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
 Entry: TypeAlias = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class JournalError(Exception):
     """A journal that cannot be read: which file and line, and what is wrong with it."""
 
@@ -132,11 +132,13 @@ class Journal:
         if kind not in KINDS:
             raise ValueError(f"unknown journal kind {kind!r}; kinds are {', '.join(KINDS)}")
         with self._lock:
-            entry: Entry = {"n": len(self._entries) + 1, "kind": kind, **fields}
+            number = len(self._entries) + 1
+            entry: Entry = {"n": number, "kind": kind, **fields}
             self._entries.append(entry)
+        # Outside the lock: a watcher may record, and holds locks of its own.
         if self._watcher is not None:
             self._watcher(entry)
-        return len(self._entries)
+        return number
 
     def __iter__(self) -> Iterator[Entry]:
         with self._lock:

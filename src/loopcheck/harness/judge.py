@@ -37,16 +37,30 @@ def judge(entries: Sequence[Entry], spec: CaseSpec, can: frozenset[str]) -> Case
 
 
 def _spoiled(evidence: Evidence) -> tuple[Verdict, str] | None:
-    """Why there is nothing to judge: the harness or the target broke before it could be tried."""
-    broken = {
-        kind: what
-        for entry in reversed(evidence.entries)
-        if entry.get("kind") == "broken"
-        for kind, what in [(str(entry.get("kind_of", "")), str(entry.get("what", "")))]
-    }
+    """Why there is nothing to judge: harness or target broke before the loop could be tried."""
+    broken = {one.fault: one.what for one in reversed(evidence.broken)}
     if "harness" in broken:
         return "harness error", broken["harness"]
+    if "target" in broken:
+        return "target broken", broken["target"]
+    if not evidence.requests and "hung" not in broken:
+        return "target broken", _silent(evidence)
+    if evidence.mode == "stream" and not _streams(evidence):
+        return "target broken", "it declares the mode stream, and none of its requests asks for it"
     return None
+
+
+def _silent(evidence: Evidence) -> str:
+    ended = f"it ended as {_outcome(evidence)}" if evidence.outcome is not None else "it ended"
+    if evidence.side:
+        return f"no request held the prompt together with a tool of the task; {ended}"
+    return f"it sent no request; {ended}"
+
+
+def _streams(evidence: Evidence) -> bool:
+    bodies = [request.body for request in evidence.requests if request.role == "turn"]
+    asked = [isinstance(body, dict) and body.get("stream") is True for body in bodies]
+    return any(asked) or not asked
 
 
 def _verdict(checks: Iterable[CheckResult]) -> tuple[Verdict, str | None]:

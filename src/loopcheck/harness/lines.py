@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from loopcheck.harness.checks.wording import counted, elided, entered
+from loopcheck.harness.checks.wording import counted, elided, told
 from loopcheck.harness.journal import Entry
 
 _WIDTH: Final = 96
@@ -43,7 +43,7 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
 
 def _call(entry: Mapping[str, object]) -> str:
     arguments = entry.get("arguments")
-    return entered(_text(entry, "tool"), arguments if isinstance(arguments, dict) else {})
+    return told(_text(entry, "tool"), arguments if isinstance(arguments, dict) else {})
 
 
 def _plain(entry: Entry) -> tuple[str, str]:
@@ -78,10 +78,10 @@ def _held(items: list[Mapping[str, object]]) -> str:
     while last and _text(items[last - 1], "kind") == "result":
         last -= 1
     results = items[last:] or [item for item in items if _text(item, "kind") == "result"][-1:]
-    told = ", ".join(
+    said = ", ".join(
         f"result {_text(item, 'call_id')}: {elided(_text(item, 'text'), 60)!r}" for item in results
     )
-    return told if len(results) == kinds["result"] else f"{kinds['result']} results, last {told}"
+    return said if len(results) == kinds["result"] else f"{kinds['result']} results, last {said}"
 
 
 def _refused(entry: Entry) -> tuple[str, str]:
@@ -148,7 +148,7 @@ def _outcome(entry: Entry) -> tuple[str, str]:
 
 
 def _broken(entry: Entry) -> tuple[str, str]:
-    return "", f"{_text(entry, 'kind')}: {_text(entry, 'what')}"
+    return "", f"{_text(entry, 'fault')}: {_text(entry, 'what')}"
 
 
 _READERS: Final[Mapping[str, _Reader]] = {

@@ -70,7 +70,8 @@ def _also(case: CaseResult, first: Finding) -> list[str]:
         where = f" (entry {other.entries[0]})" if other.entries else ""
         if set(other.entries[:1]) & set(first.entries):
             where = f" (same entry {other.entries[0]})"
-        lines += _field("also", f"{other.check}, {other.level}{where}: {other.sentence}")
+        what = f"expected {other.expected}, seen {other.seen}"
+        lines += _field("also", f"{other.check}, {other.level}{where}: {what}")
     return lines
 
 

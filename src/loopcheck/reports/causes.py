@@ -10,7 +10,7 @@ from typing import Final
 from loopcheck.harness.results import CaseResult, Finding
 
 _IDS: Final = re.compile(
-    r"\b(call|toolu|fc|fco|ctc|rs|resp|msg|chatcmpl|req|item)[_-][A-Za-z0-9_-]+"
+    r"\b(call|toolu|fc|fco|ctc|rs|resp|msg|chatcmpl|req|item|tk)[_-][A-Za-z0-9_-]+"
 )
 _FAILING: Final = frozenset({"fail", "harness error", "target broken"})
 

@@ -124,10 +124,10 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """The run ended in a way that no loop chose. `kind` is target, hung or harness."""
+    """The run ended in a way that no loop chose. `fault` is target, hung or harness."""
 
     n: int
-    kind: str
+    fault: str
     what: str
 
 
@@ -165,7 +165,7 @@ class Evidence:
     forced: tuple[str, ...] = ()
     points: Mapping[str, int] = field(default_factory=dict)
     outcome: Ended | None = None
-    broken: Broken | None = None
+    broken: tuple[Broken, ...] = ()
 
     @property
     def last_n(self) -> int:

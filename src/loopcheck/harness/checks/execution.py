@@ -35,7 +35,7 @@ def _findings(evidence: Evidence, check: str) -> list[Finding]:
         *stray_findings(evidence, matching),
         *_early(matching),
         *_read_otherwise(matching),
-        *offer_findings(evidence),
+        *offer_findings(evidence, matching),
     ]
     return [one for one in found if one.check == check]
 

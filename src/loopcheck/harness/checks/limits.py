@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopcheck.harness.checks.evidence import Evidence, Response
+from loopcheck.harness.checks.evidence import Broken, Evidence, Response
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
 from loopcheck.harness.checks.wording import counted
 from loopcheck.harness.results import Finding, Level
@@ -11,8 +11,9 @@ _KEPT = "the loop stops, and within the limit that it was given"
 
 
 def _kept(evidence: Evidence) -> list[Finding] | Unjudged:
-    if evidence.broken is not None and evidence.broken.kind == "hung":
-        return [_hung(evidence.broken.n, evidence.broken.what, evidence)]
+    hung = [_hung(one, evidence) for one in evidence.broken if one.fault == "hung"]
+    if hung:
+        return hung
     limit = evidence.scenario.limits.rounds
     if limit is None:
         return Unjudged("not exercised", "no limit of rounds was given")
@@ -37,14 +38,14 @@ def _rounds(evidence: Evidence) -> list[Response]:
     return taken
 
 
-def _hung(n: int, what: str, evidence: Evidence) -> Finding:
+def _hung(broken: Broken, evidence: Evidence) -> Finding:
     return finding(
         "limits.kept",
         "must",
         "the loop stops",
         expected="the run ends by itself",
-        seen=f"{what}; {counted(len(evidence.requests), 'request')} until then",
-        entries=(n,),
+        seen=f"{broken.what}; {counted(len(evidence.requests), 'request')} until then",
+        entries=(broken.n,),
     )
 
 
@@ -55,7 +56,8 @@ def _missed(limit: int, rounds: list[Response], evidence: Evidence) -> Finding:
         "limits.kept",
         level,
         _KEPT if level == "must" else "the limit is kept exactly, in the target's own unit",
-        expected=f"{limit} rounds" + (", or twice as many at most" if level == "must" else ""),
+        expected=counted(limit, "round")
+        + (", or twice as many at most" if level == "must" else ""),
         seen=f"{counted(len(rounds), 'round')}",
         entries=[response.n for response in beyond] or [evidence.last_n],
     )

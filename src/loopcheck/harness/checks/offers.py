@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError, best_match
@@ -12,14 +13,16 @@ from referencing.exceptions import Unresolvable
 from loopcheck.fake_providers.wire import JsonObject, OfferedTool
 from loopcheck.harness.checks.evidence import Evidence, Execution, Request
 from loopcheck.harness.checks.interface import finding
+from loopcheck.harness.checks.matching import Matching
 from loopcheck.harness.checks.wording import as_json, executions
 from loopcheck.harness.results import Finding
 
 
-def offer_findings(evidence: Evidence) -> Iterator[Finding]:
-    """What executions break of the offer in the request that their response answered."""
-    for execution in evidence.executions:
-        request = _request_of(execution, evidence)
+def offer_findings(evidence: Evidence, matching: Matching) -> Iterator[Finding]:
+    """What executions of calls break of the offer in the request that their response answered."""
+    for found in matching.matches:
+        execution = found.execution
+        request = next((r for r in evidence.requests if r.number == found.response.request), None)
         if request is None:
             continue
         offered = _offered(execution.tool, request)
@@ -27,13 +30,6 @@ def offer_findings(evidence: Evidence) -> Iterator[Finding]:
             yield _withheld(execution, request)
         elif (complaint := _complaint(execution.arguments, offered.schema)) is not None:
             yield _invalid(execution, request, offered, complaint, evidence.can)
-
-
-def _request_of(execution: Execution, evidence: Evidence) -> Request | None:
-    response = next((r for r in evidence.responses if r.n == execution.response), None)
-    if response is None or all(call.tool != execution.tool for call in response.calls):
-        return None
-    return next((r for r in evidence.requests if r.number == response.request), None)
 
 
 def _offered(tool: str, request: Request) -> OfferedTool | None:
@@ -74,16 +70,13 @@ def _complaint(arguments: JsonObject, schema: JsonObject) -> str | None:
     return _sentence(found[0]) if len(found) == len(errors) else None
 
 
-def _forms(arguments: JsonObject, schema: JsonObject) -> list[JsonObject]:
+def _forms(arguments: JsonObject, schema: JsonObject) -> list[dict[str, Any]]:
     """The arguments; without nulls, which stand for what was left out; and with null for what
     the schema demands, since functions do not tell null from absent."""
     required = schema.get("required")
     needed = required if isinstance(required, list) else []
-    return [
-        arguments,
-        {name: value for name, value in arguments.items() if value is not None},
-        {**{str(name): None for name in needed}, **arguments},
-    ]
+    said = {name: value for name, value in arguments.items() if value is not None}
+    return [arguments, said, {**{str(name): None for name in needed}, **said}]
 
 
 def _sentence(error: ValidationError) -> str:

@@ -56,7 +56,7 @@ def read(entries: Sequence[Entry], scenario: Scenario, can: frozenset[str]) -> E
         ),
         points=_points(entries),
         outcome=next(map(_ended, _of_kind(entries, "outcome")), None),
-        broken=next(map(_broken, _of_kind(entries, "broken")), None),
+        broken=tuple(_broken(entry) for entry in _of_kind(entries, "broken")),
     )
 
 
@@ -259,7 +259,7 @@ def _ended(entry: Entry) -> Ended:
 
 
 def _broken(entry: Entry) -> Broken:
-    return Broken(n=_number(entry, "n"), kind=_text(entry, "kind"), what=_text(entry, "what"))
+    return Broken(n=_number(entry, "n"), fault=_text(entry, "fault"), what=_text(entry, "what"))
 
 
 def _points(entries: Iterable[Entry]) -> dict[str, int]:

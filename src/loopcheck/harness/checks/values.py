@@ -170,7 +170,7 @@ def _members(
         value = got[name] if name in got else sent[name]
         if "default" in inner and same(value, inner["default"]):
             return Reading.DEFAULT
-        if value is None and name not in needed:
+        if value is None and (name in sent or name not in needed):
             return Reading.DEFAULT
         # A function that does not take an argument cannot be entered with it.
         undeclared = name in sent and bool(properties) and name not in properties

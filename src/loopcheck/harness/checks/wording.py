@@ -29,6 +29,11 @@ def entered(tool: str, arguments: Mapping[str, object]) -> str:
     return elided(f"{tool}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})")
 
 
+def told(tool: str, arguments: Mapping[str, object]) -> str:
+    """A call as prose: `reserve_seat(event=E1, seat=1)`."""
+    return elided(f"{tool}({', '.join(f'{name}={value}' for name, value in arguments.items())})")
+
+
 def executions(seen: Iterable[Execution]) -> str:
     """Executions with their number, as code: `1: reserve_seat(event='E1', seat=1)`."""
     return "; ".join(f"{one.number}: {entered(one.tool, one.arguments)}" for one in seen)

@@ -134,7 +134,7 @@ def _show(commands: _Commands) -> None:
     parser = _command(commands, "show", "show what a scenario sends and expects")
     parser.add_argument("scenario", metavar="SCENARIO", help="id or file of a scenario")
     parser.add_argument("--dialect", choices=DIALECTS, help="the protocol it is shown in")
-    parser.add_argument("--mode", choices=MODES, default="stream")
+    parser.add_argument("--mode", choices=MODES, help="streamed or whole responses")
     parser.add_argument("--all", action="store_true", help="show every frame")
 
 

@@ -63,5 +63,7 @@ def _verdict(card: TargetCard, complaints: list[str]) -> str:
     if not card.dialects or not card.modes:
         return "the card names no dialect or no mode; declare what the loop speaks"
     if complaints:
-        return f"{len(complaints)} smoke cases went wrong; put these right before a trial"
+        many = len(complaints) > 1
+        went = f"{len(complaints)} smoke {'cases' if many else 'case'} went wrong"
+        return f"{went}; put {'these' if many else 'this'} right before a trial"
     return f"ready for trial: loopcheck run --target {inert(card.name)}"

@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
+from pathlib import Path
+from typing import Final
 
 from loopcheck.harness.results import Footer, Header, Report, TargetResult
+
+LAST: Final = Path(".loopcheck", "last")
+LAST_REPORT: Final = LAST / "report.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

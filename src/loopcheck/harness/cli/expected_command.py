@@ -6,11 +6,11 @@ from argparse import Namespace
 from pathlib import Path
 
 from loopcheck.harness.cli.arguments import UsageError
-from loopcheck.harness.cli.run import LAST_REPORT
+from loopcheck.harness.cli.document import LAST_REPORT
 from loopcheck.harness.cli.selection import select
 from loopcheck.harness.config import Config, find
-from loopcheck.harness.expected import Usage, load, usage
 from loopcheck.harness.exit_code import AS_EXPECTED
+from loopcheck.harness.expected import Usage, load, usage
 from loopcheck.harness.expected_text import NEW, with_entry, without
 from loopcheck.harness.naming import matches
 from loopcheck.harness.results import Report

@@ -39,4 +39,8 @@ def _scenarios(cases: list[CaseSpec]) -> list[str]:
         f"{own[0].scenario.title}"
         for name, own in by_id.items()
     ]
-    return [*lines, f"{len(by_id)} scenarios, {len(cases)} cases"]
+    return [*lines, f"{_count(len(by_id), 'scenario')}, {_count(len(cases), 'case')}"]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

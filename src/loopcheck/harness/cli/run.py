@@ -13,7 +13,7 @@ from loopcheck.harness import expected
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.cli.arguments import UsageError
-from loopcheck.harness.cli.document import Run, report
+from loopcheck.harness.cli.document import LAST, LAST_REPORT, Run, report
 from loopcheck.harness.cli.progress import Progress
 from loopcheck.harness.cli.selection import select, targets
 from loopcheck.harness.cli.trial import put_on_trial
@@ -24,8 +24,6 @@ from loopcheck.harness.runner import RunOptions
 from loopcheck.harness.suites import check_suite
 from loopcheck.reports import json_report, junit, terminal
 
-LAST = Path(".loopcheck", "last")
-LAST_REPORT = LAST / "report.json"
 ADVICE = {check.id: check.advice for check in CHECKS}
 
 

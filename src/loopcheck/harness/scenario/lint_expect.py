@@ -13,6 +13,7 @@ from loopcheck.harness.scenario.expectations import AnyOfOutcome, AnyOfResult, E
 from loopcheck.harness.scenario.json_text import whole_object
 from loopcheck.harness.scenario.model import CallModel, Scenario, ToolModel
 from loopcheck.harness.scenario.point_names import complaint
+from loopcheck.harness.scenario.schemas import accepts
 from loopcheck.harness.scenario.yaml_source import Path, Source
 
 _TURN: Final = re.compile(r"turn[1-9][0-9]{0,3}\Z")
@@ -105,7 +106,8 @@ def _shaky_labels(scenario: Scenario, source: Source) -> set[str]:
 
 
 def _may_end_the_run(call: CallModel, tool: ToolModel | None) -> bool:
-    if tool is None or (call.raw_args and whole_object(call.raw_args) is None):
+    arguments = whole_object(call.raw_args) if call.raw_args else call.args or {}
+    if tool is None or arguments is None or not accepts(tool.parameters, arguments):
         return True
     behaves = tool.behaves
     words = behaves.get(call.label, ()) if isinstance(behaves, dict) else behaves

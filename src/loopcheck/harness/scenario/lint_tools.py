@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from loopcheck.harness.scenario import walk
+from loopcheck.harness.scenario import point_names, walk
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
 from loopcheck.harness.scenario.model import Scenario, ToolModel
-from loopcheck.harness.scenario.point_names import complaint
+from loopcheck.harness.scenario.schemas import complaint
 from loopcheck.harness.scenario.yaml_source import Path, Source
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -29,19 +29,16 @@ def lint(scenario: Scenario, source: Source) -> Iterator[Problem]:
 
 
 def _schema(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:
-    from jsonschema import Draft202012Validator, SchemaError
-
     key = "args" if tool.schema_ is None else "schema"
     if tool.args and tool.schema_ is not None:
         yield source.problem((*path, "schema"), "'schema' stands instead of 'args'", key=True)
     elif tool.schema_ is not None and tool.schema_.get("type") != "object":
         yield source.problem((*path, "schema"), "the schema of a tool has type: object")
-    try:
-        Draft202012Validator.check_schema(tool.parameters)
-    except SchemaError as error:
-        inner = list(error.absolute_path)
-        inside = inner[1:2] if key == "args" else inner
-        yield source.problem((*path, key, *inside), f"not a JSON Schema: {error.message}")
+    wrong = complaint(tool.parameters)
+    if wrong is not None:
+        inner, message = wrong
+        inside = inner[1:] if key == "args" else inner
+        yield source.problem((*path, key, *inside), f"not a JSON Schema: {message}")
 
 
 def _operation(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:
@@ -74,7 +71,7 @@ def _behaviours(
 def _gates(path: Path, tool: ToolModel, scenario: Scenario, source: Source) -> Iterator[Problem]:
     single = (*path, "returns_after", 0) not in source.values
     for number, point in enumerate(tool.returns_after):
-        wrong = complaint(point, scenario)
+        wrong = point_names.complaint(point, scenario)
         if wrong is not None:
             place = (*path, "returns_after") if single else (*path, "returns_after", number)
             yield source.problem(place, *wrong)

@@ -157,7 +157,7 @@ def _root(folder: Path, cwd: Path) -> Path:
 
 def _files_below(folder: Path, root: Path) -> list[ScenarioFile]:
     paths = (path for path in folder.rglob("*") if path.suffix in ENDINGS and path.is_file())
-    return [ScenarioFile(path, root) for path in sorted(paths)]
+    return sorted((ScenarioFile(path, root) for path in paths), key=lambda file: file.id)
 
 
 def _doubled(files: Iterable[ScenarioFile]) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
 
 from loopcheck.harness.target import loop
 from loopcheck.harness.task import Outcome, Task, final
@@ -34,11 +35,15 @@ async def pydantic_ai(task: Task) -> Outcome:
     if task.dialect == "messages":
         async with AsyncAnthropic(base_url=task.base_url, api_key=task.api_key) as client:
             provider = AnthropicProvider(anthropic_client=client)
-            return await _run(Agent(AnthropicModel(task.model, provider=provider)), task)
+            # Without a limit of its own it streams even where a whole response is asked for.
+            model = AnthropicModel(
+                task.model, provider=provider, settings=ModelSettings(max_tokens=1024)
+            )
+            return await _run(Agent(model), task)
     kind = OpenAIChatModel if task.dialect == "chat" else OpenAIResponsesModel
     async with AsyncOpenAI(base_url=task.base_url, api_key=task.api_key) as openai_client:
-        model = kind(task.model, provider=OpenAIProvider(openai_client=openai_client))
-        return await _run(Agent(model), task)
+        openai_model = kind(task.model, provider=OpenAIProvider(openai_client=openai_client))
+        return await _run(Agent(openai_model), task)
 
 
 async def _run(agent: Agent[None, str], task: Task) -> Outcome:

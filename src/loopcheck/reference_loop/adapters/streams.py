@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Final, Protocol
 
 from loopcheck.reference_loop.adapters.failures import inside_stream
 from loopcheck.reference_loop.events import Failed
+
+CLOSE_SECONDS: Final = 0.2
 
 
 class EventStream(Protocol):
     """The part of the SDKs' streams that is used: raw events, one after the other."""
 
     async def __anext__(self) -> object: ...
+
+    def __aiter__(self) -> AsyncIterator[object]: ...
 
     async def close(self) -> None: ...
 
@@ -28,8 +35,8 @@ class Assembly(Protocol):
 async def fill(assembly: Assembly, stream: EventStream) -> Failed | None:
     """Feeds the events of the stream; the failure if it broke off before the response was over.
 
-    Once the protocol has said that the response is over, nothing more is waited for: a close
-    that goes wrong after that cannot take back what was said.
+    Once the protocol has said that the response is over, nothing can take that back: neither
+    what follows nor a close that goes wrong.
     """
     try:
         while not assembly.is_over:
@@ -38,10 +45,22 @@ async def fill(assembly: Assembly, stream: EventStream) -> Failed | None:
             try:
                 event = await stream.__anext__()
             except StopAsyncIteration:
-                break
+                return None
             except Exception as error:
                 return inside_stream(error)
             assembly.feed(event)
+        await _read_out(stream)
     finally:
         await stream.close()
     return None
+
+
+async def _read_out(stream: EventStream) -> None:
+    """Reads on to the end of the body, so that the connection can be used again.
+
+    A service that does not end the body at once is not waited for.
+    """
+    with contextlib.suppress(Exception):  # whatever it is, the response is whole
+        async with asyncio.timeout(CLOSE_SECONDS):
+            async for _ in stream:
+                pass

@@ -22,15 +22,23 @@ def completed_json(text: str) -> JsonObject:
     """
     closings = list(_closings(text))
     for end in range(len(text), 0, -1):
-        beginning = text[:end].rstrip()
-        candidate = beginning.removesuffix(",") + closings[end]
-        try:
-            value = json.loads(candidate, parse_constant=_refuse, parse_float=_finite)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
+        beginning, closing = text[:end], closings[end]
+        if not closing.startswith('"'):
+            beginning = beginning.rstrip().removesuffix(",")
+        value = _sendable(beginning + closing)
+        if value is not None:
             return value
     return {}
+
+
+def _sendable(text: str) -> JsonObject | None:
+    try:
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        # A cut surrogate pair leaves half a character, which no response can carry.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _closings(text: str) -> Iterator[str]:

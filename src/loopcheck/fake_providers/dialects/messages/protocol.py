@@ -23,8 +23,12 @@ from loopcheck.fake_providers.wire import (
 _RANDOM_PART: Final = 22
 _LABEL_PART: Final = 14
 _RESET: Final = "2026-11-30T12:00:00Z"
-_LIMITS: Final = (("requests", 4000), ("tokens", 480000), ("input-tokens", 400000))
-_OUTPUT_LIMIT: Final = ("output-tokens", 80000)
+_LIMITS: Final = (
+    ("requests", 4000),
+    ("tokens", 480000),
+    ("input-tokens", 400000),
+    ("output-tokens", 80000),
+)
 
 
 class Messages:
@@ -70,7 +74,9 @@ class Messages:
     def error_body(self, error: ServiceError, request_id: str) -> JsonObject:
         return {**errors.envelope(error), "request_id": request_id}
 
-    def error_frames(self, error: ServiceError, sequence: int) -> list[Frame]:
+    def error_frames(
+        self, error: ServiceError, sequence: int, *, answer: Answer | None = None
+    ) -> list[Frame]:
         return [Frame(event="error", data=errors.envelope(error), part="error")]
 
     def side(self, request: HttpRequest) -> JsonObject:
@@ -79,7 +85,7 @@ class Messages:
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:
         limits = [
             (f"anthropic-ratelimit-{name}-{field}", value)
-            for name, limit in (*_LIMITS, _OUTPUT_LIMIT)
+            for name, limit in _LIMITS
             for field, value in (
                 ("limit", str(limit)),
                 ("remaining", str(limit - 1 if name == "requests" else limit)),

@@ -69,7 +69,9 @@ def remember(answer: Answer, memory: Memory) -> None:
     reply: list[JsonObject] = [{"role": "assistant", "content": content}] if content else []
     memory.conversations[answer.response_id] = [*reading.history, *reply]
     before = memory.settings.get(reading.previous or "", {})
-    given: JsonObject = {name: reading.body[name] for name in THREAD_SETTINGS if name in reading.body}
+    given: JsonObject = {
+        name: reading.body[name] for name in THREAD_SETTINGS if name in reading.body
+    }
     memory.settings[answer.response_id] = {**before, **given}
 
 

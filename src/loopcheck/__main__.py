@@ -1,0 +1,9 @@
+"""`python -m loopcheck` is the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from loopcheck.harness.cli import main
+
+sys.exit(main())

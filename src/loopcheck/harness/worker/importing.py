@@ -1,0 +1,84 @@
+"""Finds a Python target by name, and says in one line why it cannot be had."""
+
+from __future__ import annotations
+
+import importlib
+import sysconfig
+import traceback
+from types import ModuleType
+from typing import Final
+
+from loopcheck.harness.target import Target, TargetError
+
+_EXTRAS: Final = {
+    "agents": "openai-agents",
+    "anthropic": "anthropic",
+    "langchain": "langchain",
+    "langchain_anthropic": "langchain",
+    "langchain_core": "langchain",
+    "langchain_openai": "langchain",
+    "langgraph": "langchain",
+    "litellm": "litellm",
+    "openai": "openai",
+    "pydantic_ai": "pydantic-ai",
+}
+
+_INSTALLED: Final = tuple(
+    sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+
+
+class ImportProblem(TargetError):
+    """A target's module cannot be imported, or holds no such target. `kind` is the class of the
+    exception behind it."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def import_target(reference: str) -> Target:
+    """The target that `module:attribute` names. Raises ImportProblem."""
+    module_name, colon, attribute = reference.partition(":")
+    if not module_name or not colon or not attribute:
+        raise ImportProblem("ValueError", f"{reference!r} is not of the form module:attribute")
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        raise ImportProblem(type(error).__name__, _why(module_name, error)) from error
+    found = getattr(module, attribute, None)
+    if isinstance(found, Target):
+        return found
+    raise ImportProblem("LookupError", _no_target(module, attribute, found))
+
+
+def _why(module: str, error: BaseException) -> str:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    line = f"cannot import {module}: {text} ({_place(error)})"
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    extra = _EXTRAS.get((missing or "").partition(".")[0])
+    return line if extra is None else f"{line}; pip install 'loopcheck[{extra}]'"
+
+
+def _place(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename not in (__file__, importlib.__file__)
+        and not frame.filename.startswith("<frozen ")
+    ]
+    # The user's own line says more than the one deep inside a package that it leads to.
+    own = [frame for frame in frames if not frame.filename.startswith(_INSTALLED)] or frames
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else "no such module on sys.path"
+
+
+def _no_target(module: ModuleType, attribute: str, found: object) -> str:
+    where = f"{module.__name__}:{attribute}"
+    if found is not None:
+        kind = type(found).__name__
+        return f"{where} is a {kind}, no target; declare it with @loopcheck.loop(dialects=[...])"
+    targets = sorted(name for name, value in vars(module).items() if isinstance(value, Target))
+    known = f"targets there: {', '.join(targets)}" if targets else "it holds no target at all"
+    return f"{module.__name__} has no {attribute!r}; {known}"

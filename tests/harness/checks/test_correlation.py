@@ -1,0 +1,305 @@
+"""answered, known-id, own-result: on journals written by hand."""
+
+from __future__ import annotations
+
+import pytest
+from journals import Json, Written, call, honest, levels, one_round, scenario
+
+SKY = {"city": "Basel"}
+SEA = {"city": "Brest"}
+
+
+def two_rounds(*calls: Json, results: list[tuple[str, str]]) -> Written:
+    """The response with the calls, then a request that holds them with these results."""
+    journal = one_round(*calls)
+    journal.carry()
+    for call_id, text in results:
+        journal.result(call_id, text)
+    journal.ask(2)
+    return journal
+
+
+def test_an_honest_run_passes_all_three() -> None:
+    journal = honest(call("book"), call("sky", "get_weather", SKY))
+    for name in ("answered", "known-id", "own-result"):
+        result = journal.check(f"correlation.{name}")
+        assert (result.status, result.findings) == ("pass", ())
+
+
+def test_without_calls_none_is_exercised() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(text="Done.")
+    journal.end(text="Done.")
+    for name in ("answered", "known-id", "own-result"):
+        assert journal.check(f"correlation.{name}").status == "not exercised"
+
+
+def test_a_loop_that_sends_text_in_place_of_calls_cannot_be_observed() -> None:
+    journal = one_round()
+    journal.items.append({"kind": "user", "path": "messages[1]", "text": "Observation: ok"})
+    journal.ask(2)
+    for name in ("answered", "known-id", "own-result"):
+        assert journal.check(f"correlation.{name}").status == "not observable"
+
+
+def test_a_call_without_result_fails() -> None:
+    journal = two_rounds(call("a"), call("b"), results=[("call_a", "ok")])
+    result = journal.check("correlation.answered")
+    assert result.status == "fail"
+    (finding,) = result.findings
+    assert finding.expected == "1 result for call b in request 2"
+    assert finding.seen == "none, under id 'call_b' (reserve_seat, messages[2])"
+    assert finding.entries == (4, 3)
+
+
+@pytest.mark.parametrize("role", ["refused", "divergent"])
+def test_requests_that_were_turned_down_prove_it_too(role: str) -> None:
+    journal = one_round()
+    journal.carry()
+    journal.ask(2, role=role)
+    assert levels(journal.check("correlation.answered")) == ["must"]
+
+
+def test_a_call_with_two_results_fails_once_however_often_it_is_sent() -> None:
+    journal = two_rounds(call("a"), results=[("call_a", "no"), ("call_a", "ok")])
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.ask(2, 2)
+    (finding,) = journal.check("correlation.answered").findings
+    assert finding.seen == "2, under id 'call_a' (reserve_seat, messages[1])"
+
+
+def test_a_repeated_id_is_counted_by_occurrence() -> None:
+    twins = (call("a", call_id="call_x"), call("b", call_id="call_x"))
+    answered = two_rounds(*twins, results=[("call_x", "1"), ("call_x", "2")])
+    assert levels(answered.check("correlation.answered")) == []
+    assert levels(answered.check("correlation.known-id")) == []
+    half = two_rounds(*twins, results=[("call_x", "1")])
+    assert levels(half.check("correlation.answered")) == ["must"]
+
+
+def test_an_id_that_returns_in_the_next_turn_is_answered_again() -> None:
+    journal = two_rounds(call("a", call_id="call_0"), results=[("call_0", "1")])
+    journal.answer(call("b", call_id="call_0"))
+    journal.carry()
+    journal.result("call_0", "2")
+    journal.ask(3)
+    assert levels(journal.check("correlation.answered")) == []
+    assert levels(journal.check("correlation.known-id")) == []
+
+
+def test_a_cut_call_that_is_carried_wants_an_answer() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(call("a"), call("b", arguments='{"seat":1'), ends="marked", stop="length")
+    journal.carry()
+    journal.result("call_a", "ok")
+    journal.ask(2)
+    assert levels(journal.check("correlation.answered")) == ["must"]
+
+
+def test_a_truncated_response_may_be_left_out() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(call("a"), ends="marked", stop="length")
+    journal.ask(1, 2)
+    assert journal.check("correlation.answered").status == "not exercised"
+
+
+def test_a_sister_that_is_lost_is_a_should() -> None:
+    journal = one_round(call("a"), call("b"))
+    journal.carry(journal.given[0])
+    journal.result("call_a", "ok")
+    journal.ask(2)
+    (finding,) = journal.check("correlation.answered").findings
+    assert (finding.level, finding.seen) == ("should", "request 2 holds nothing of b")
+
+
+@pytest.mark.parametrize(
+    ("state", "limit", "expected"),
+    [
+        ("failed", None, ["should"]),
+        ("completed", None, ["should"]),
+        ("limit", None, []),
+        ("paused", None, []),
+        ("failed", 1, []),
+    ],
+)
+def test_a_loop_that_stops_before_it_answers(
+    state: str, limit: int | None, expected: list[str]
+) -> None:
+    limits = {} if limit is None else {"limits": {"rounds": limit}}
+    journal = one_round(scenario_=scenario(**limits))
+    journal.end(state, "KeyError")
+    assert levels(journal.check("correlation.answered")) == expected
+
+
+def test_a_result_under_another_id_fails() -> None:
+    journal = two_rounds(call("a"), results=[("call_b", "ok")])
+    result = journal.check("correlation.known-id")
+    assert result.status == "fail"
+    (finding,) = result.findings
+    assert finding.expected == "an id of a call in request 2: 'call_a'"
+    assert finding.seen == "a result under 'call_b' (messages[2]): 'ok'"
+
+
+def test_a_call_that_was_never_issued_fails() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(text="Wait.")
+    journal.carry(call("x"))
+    journal.result("call_x", "ok")
+    journal.ask(2)
+    (finding,) = journal.check("correlation.known-id").findings
+    assert finding.level == "must"
+    assert finding.seen == ("1 call of reserve_seat under 'call_x' in request 2, never issued")
+
+
+def test_new_ids_that_keep_their_pairs_are_a_should() -> None:
+    journal = one_round(call("a"), call("b"))
+    journal.carry(call("a", call_id="call_1"), call("b", call_id="call_2"))
+    journal.result("call_1", "ok")
+    journal.result("call_2", "ok")
+    journal.ask(2)
+    result = journal.check("correlation.known-id")
+    assert (result.status, levels(result)) == ("pass", ["should", "should"])
+    assert result.findings[0].seen == "'call_1' in request 2"
+
+
+def test_one_new_id_for_two_calls_is_no_pair() -> None:
+    journal = one_round(call("a"), call("b", arguments={"event": "E2", "seat": 1}))
+    journal.carry(*(call(label, call_id="call_1") for label in ("a", "b")))
+    journal.result("call_1", "ok")
+    journal.result("call_1", "ok")
+    journal.ask(2)
+    assert levels(journal.check("correlation.known-id"))[0] == "must"
+
+
+def test_a_call_that_stands_there_twice_is_no_pair() -> None:
+    journal = one_round(call("a"))
+    journal.carry()
+    journal.carry()
+    journal.result("call_a", "ok")
+    journal.ask(2)
+    (finding,) = journal.check("correlation.known-id").findings
+    assert finding.seen.endswith(
+        "2 calls of reserve_seat under 'call_a' in request 2, which was issued less often"
+    )
+
+
+def test_empty_ids_may_be_replaced() -> None:
+    journal = one_round(call("a", call_id=""), call("b", call_id=""))
+    journal.carry(call("a", call_id="new_1"), call("b", call_id="new_2"))
+    journal.result("new_1", "ok")
+    journal.result("new_2", "ok")
+    journal.ask(2)
+    assert levels(journal.check("correlation.known-id")) == []
+    assert levels(journal.check("correlation.answered")) == []
+
+
+def weather(*calls: Json) -> tuple[Written, list[str]]:
+    journal = one_round(*calls)
+    results = [journal.execute("get_weather", {"city": city}) for city in ("Basel", "Brest")]
+    journal.carry()
+    return journal, results
+
+
+def test_swapped_results_fail() -> None:
+    journal, (basel, brest) = weather(
+        call("sky", "get_weather", SKY), call("sea", "get_weather", SEA)
+    )
+    journal.result("call_sky", brest)
+    journal.result("call_sea", basel)
+    journal.ask(2)
+    result = journal.check("correlation.own-result")
+    assert result.status == "fail"
+    first, second = result.findings
+    assert first.expected == "the result of call sky under 'call_sky'"
+    assert first.seen == ("that of call sea in request 2: '" + brest.replace("'", "") + "'")
+    assert first.entries == (8, 6)
+    assert second.entries == (8, 4)
+
+
+def test_wrapped_results_and_errors_pass() -> None:
+    journal, (basel, _) = weather(call("sky", "get_weather", SKY), call("sea", "get_weather", SEA))
+    journal.result("call_sky", f"Result:\n{basel}\n(end)")
+    journal.result("call_sea", "Error: timeout")
+    journal.ask(2)
+    assert levels(journal.check("correlation.own-result")) == []
+
+
+def test_a_result_with_two_tokens_fails() -> None:
+    journal, (basel, brest) = weather(
+        call("sky", "get_weather", SKY), call("sea", "get_weather", SEA)
+    )
+    journal.result("call_sky", basel + brest)
+    journal.result("call_sea", brest)
+    journal.ask(2)
+    assert levels(journal.check("correlation.own-result")) == ["must"]
+
+
+def test_only_errors_exercise_nothing() -> None:
+    journal = two_rounds(call("a"), results=[("call_a", "Error")])
+    result = journal.check("correlation.own-result")
+    assert (result.status, result.reason) == (
+        "not exercised",
+        "no result in any request carries a token",
+    )
+
+
+def test_equal_calls_may_share_a_result_but_should_not() -> None:
+    twins = (call("a", "get_weather", SKY), call("b", "get_weather", SKY))
+    for runs, expected in ((1, []), (2, ["should"])):
+        journal = one_round(*twins)
+        results = [journal.execute("get_weather", dict(SKY)) for _ in range(runs)]
+        journal.carry()
+        journal.result("call_a", results[0])
+        journal.result("call_b", results[0])
+        journal.ask(2)
+        assert levels(journal.check("correlation.own-result")) == expected
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_an_id_that_was_repeated_does_not_say_which_is_which(order: tuple[int, int]) -> None:
+    journal, results = weather(
+        call("sky", "get_weather", SKY, call_id="x"), call("sea", "get_weather", SEA, call_id="x")
+    )
+    for place in order:
+        journal.result("x", results[place])
+    journal.ask(2)
+    assert levels(journal.check("correlation.own-result")) == []
+
+
+def test_a_repeated_id_needs_the_result_of_each() -> None:
+    journal, (basel, _) = weather(
+        call("sky", "get_weather", SKY, call_id="x"), call("sea", "get_weather", SEA, call_id="x")
+    )
+    journal.result("x", basel)
+    journal.result("x", basel)
+    journal.ask(2)
+    assert levels(journal.check("correlation.own-result")) == ["must"]
+
+
+def test_an_id_of_an_earlier_turn_keeps_each_result_apart() -> None:
+    journal = one_round(call("sky", "get_weather", SKY, call_id="x"))
+    basel = journal.execute("get_weather", dict(SKY))
+    journal.carry()
+    journal.result("x", basel)
+    journal.ask(2)
+    journal.answer(call("sea", "get_weather", SEA, call_id="x"))
+    journal.execute("get_weather", dict(SEA))
+    journal.carry()
+    journal.result("x", basel)
+    journal.ask(3)
+    (finding,) = journal.check("correlation.own-result").findings
+    assert finding.expected == "the result of call sea under 'x'"
+
+
+def test_the_result_of_an_execution_that_went_astray_is_no_mix_up() -> None:
+    journal = one_round(call("sky", "get_weather", SKY))
+    result = journal.execute("get_weather", {"city": "Bas"})
+    journal.carry()
+    journal.result("call_sky", result)
+    journal.ask(2)
+    assert levels(journal.check("correlation.own-result")) == []
+    assert levels(journal.check("execution.exact-arguments")) == ["must"]

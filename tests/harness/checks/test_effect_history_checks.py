@@ -1,0 +1,118 @@
+"""effect.once and the checks of histories: on journals written by hand."""
+
+from __future__ import annotations
+
+import pytest
+from journals import Json, Written, call, honest, levels, one_round
+
+KEY: Json = {"event": "E1"}
+
+
+def booked_twice(operation: Json | None, *, deduplicated: bool = False) -> Written:
+    journal = one_round()
+    journal.execute(operation=operation)
+    journal.carry()
+    journal.result("call_book", "Error: connection closed")
+    journal.ask(2)
+    journal.answer(call("again"))
+    journal.execute(operation=operation, deduplicated=deduplicated)
+    return journal
+
+
+@pytest.mark.parametrize(("can", "level"), [((), "should"), (("operation_ids",), "must")])
+def test_two_effects_of_one_operation(can: tuple[str, ...], level: str) -> None:
+    result = booked_twice(KEY).check("effect.once", *can)
+    (finding,) = result.findings
+    assert finding.level == level
+    assert result.status == ("fail" if can else "pass")
+    assert finding.expected == '1 effect of reserve_seat for {"event":"E1"}'
+    assert finding.seen == "2 effects, from book and again"
+    assert finding.entries == (10, 5)
+
+
+def test_an_empty_key_makes_all_calls_one_operation() -> None:
+    assert levels(booked_twice({}).check("effect.once", "operation_ids")) == ["must"]
+
+
+def test_a_recognised_repetition_is_no_second_effect() -> None:
+    result = booked_twice(KEY, deduplicated=True).check("effect.once", "operation_ids")
+    assert (result.status, result.findings) == ("pass", ())
+
+
+def test_without_a_key_each_call_is_its_own_operation() -> None:
+    result = booked_twice(None).check("effect.once", "operation_ids")
+    assert result.status == "not exercised"
+
+
+def test_an_honest_run_has_a_valid_and_continuous_history() -> None:
+    journal = honest()
+    assert journal.check("history.valid").status == "pass"
+    assert journal.check("history.continuous").status == "pass"
+
+
+def refused(rule: str | None, grade: str | None) -> Written:
+    journal = one_round()
+    journal.carry()
+    journal.ask(2, role="refused")
+    journal.note(
+        "refused",
+        request=2,
+        rule=rule,
+        grade=grade,
+        status=400,
+        message="No tool output found for function call call_book.",
+        param="input",
+    )
+    return journal
+
+
+@pytest.mark.parametrize(
+    ("rule", "grade", "level"),
+    [("R1", "I", "must"), ("M1", "R", "must"), ("C8", "S", "should"), (None, None, "must")],
+)
+def test_a_refusal_weighs_as_much_as_its_evidence(
+    rule: str | None, grade: str | None, level: str
+) -> None:
+    (finding,) = refused(rule, grade).check("history.valid").findings
+    assert finding.level == level
+    assert finding.entries == (5, 4)
+    assert finding.seen == (
+        "status 400 at input: No tool output found for function call call_book."
+    )
+    assert finding.expected == (
+        f"rule {rule} kept in request 2" if rule else "a well-formed request kept in request 2"
+    )
+
+
+def test_a_request_that_was_refused_for_a_missing_result_is_first_of_all_unanswered() -> None:
+    journal = refused("R1", "I")
+    journal.end("failed", "BadRequestError")
+    assert [found.check for found in journal.judged().findings[:2]] == [
+        "correlation.answered",
+        "history.valid",
+    ]
+
+
+def test_a_divergent_request_fails() -> None:
+    journal = one_round()
+    journal.ask(2, role="divergent", why="the call of 'x' was never issued in this case")
+    result = journal.check("history.continuous")
+    assert result.status == "fail"
+    assert result.findings[0].seen == "the call of 'x' was never issued in this case"
+    assert result.findings[0].entries == (4,)
+
+
+def test_one_request_continues_nothing_and_none_breaks_no_rule() -> None:
+    journal = Written()
+    assert journal.check("history.valid").status == "not exercised"
+    journal.ask()
+    assert journal.check("history.continuous").status == "not exercised"
+    assert journal.check("history.valid").status == "pass"
+
+
+def test_reasoning_is_not_exercised_as_none_is_scripted() -> None:
+    result = honest().check("history.carried")
+    assert (result.status, result.reason) == (
+        "not exercised",
+        "this scenario scripts no reasoning",
+    )

@@ -1,0 +1,333 @@
+"""complete-only, allowed, exact-arguments, once: on journals written by hand."""
+
+from __future__ import annotations
+
+import pytest
+from journals import SEAT, TOOLS, Json, Written, call, honest, levels, one_round, scenario
+
+CHECKS = (
+    "execution.complete-only",
+    "execution.allowed",
+    "execution.exact-arguments",
+    "execution.once",
+)
+CUT = '{"event":"E1","seat":1'
+OTHER: Json = {"event": "E1", "seat": 1}
+
+
+def found(journal: Written, *can: str) -> dict[str, list[str]]:
+    """The levels of the findings of each check that has any."""
+    results = {name: levels(journal.check(name, *can)) for name in CHECKS}
+    return {name: each for name, each in results.items() if each}
+
+
+def ended(*calls: Json, ends: str, stop: str = "length", fault: str | None = None) -> Written:
+    journal = Written()
+    journal.ask()
+    journal.answer(*calls, ends=ends, stop=stop, fault=fault)
+    return journal
+
+
+def test_an_honest_run_passes() -> None:
+    journal = honest(call("book"), call("sky", "get_weather", {"city": "Basel"}))
+    assert found(journal) == {}
+    assert [journal.check(name).status for name in CHECKS] == [
+        "not exercised",
+        "pass",
+        "pass",
+        "pass",
+    ]
+
+
+def test_without_executions_there_is_little_to_say() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(text="Done.")
+    journal.end()
+    assert {name: journal.check(name).status for name in CHECKS} == dict.fromkeys(
+        CHECKS, "not exercised"
+    )
+    assert journal.check("execution.once").reason == "no tool was entered"
+
+
+def test_a_cut_call_that_runs_is_a_must_with_the_values_that_prove_it() -> None:
+    journal = ended(call("book", arguments=CUT), ends="marked")
+    journal.execute(arguments=OTHER)
+    result = journal.check("execution.complete-only")
+    assert result.status == "fail"
+    (finding,) = result.findings
+    assert finding.expected == "0 executions of reserve_seat for call book"
+    assert finding.seen == (
+        "1: reserve_seat(event='E1', seat=1); the model had sent "
+        '{"event":"E1","seat":1 and then stop length'
+    )
+    assert finding.entries == (4, 3)
+    assert found(journal) == {"execution.complete-only": ["must"]}
+
+
+@pytest.mark.parametrize("arguments", [SEAT, OTHER, {}])
+@pytest.mark.parametrize("ends", ["unmarked", "failed", "marked"])
+def test_whatever_runs_of_a_tool_whose_call_was_cut_is_a_must(ends: str, arguments: Json) -> None:
+    journal = ended(call("book", sent="cut"), ends=ends, fault="eof")
+    journal.execute(arguments=arguments)
+    assert found(journal) == {"execution.complete-only": ["must"]}
+
+
+@pytest.mark.parametrize("ends", ["unmarked", "marked"])
+def test_a_whole_call_of_an_incomplete_response_is_a_should(ends: str) -> None:
+    journal = ended(call("book"), ends=ends)
+    journal.execute()
+    assert found(journal) == {"execution.complete-only": ["should"]}
+    assert journal.check("execution.complete-only").status == "pass"
+
+
+def test_a_whole_call_of_a_failed_response_is_a_must() -> None:
+    journal = ended(call("book"), ends="failed", fault="error-event")
+    journal.execute()
+    assert found(journal) == {"execution.complete-only": ["must"]}
+
+
+def test_that_it_runs_after_a_further_failure_changes_nothing() -> None:
+    journal = ended(call("book"), ends="failed", fault="reset")
+    journal.ask(1, 2)
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.execute()
+    assert found(journal) == {"execution.complete-only": ["must"]}
+
+
+def test_a_cut_call_of_an_earlier_attempt_is_still_incomplete() -> None:
+    journal = ended(call("book", sent="cut"), ends="failed", fault="reset")
+    journal.ask(1, 2)
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.execute(arguments=OTHER)
+    assert found(journal) == {"execution.complete-only": ["must"]}
+
+
+def test_the_call_of_the_next_attempt_may_run() -> None:
+    journal = ended(call("book"), ends="failed", fault="reset")
+    journal.ask(1, 2)
+    journal.answer(call("book", call_id="call_again"))
+    journal.execute()
+    assert found(journal) == {}
+    assert journal.check("execution.complete-only").status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("text", "ran", "level"),
+    [
+        ('{"event":"E1","seat":', {"event": "E1", "seat": None}, "must"),
+        ('{"event":"E1","seat":12}{"event":"E1","seat":12}', SEAT, "must"),
+        ('{"event":"E1","seat":1,"seat":12}', SEAT, "should"),
+        ('"{\\"event\\":\\"E1\\",\\"seat\\":12}"', SEAT, "should"),
+    ],
+)
+def test_arguments_that_are_no_json_object(text: str, ran: Json, level: str) -> None:
+    journal = one_round(call("book", arguments=text))
+    journal.execute(arguments=ran)
+    assert found(journal) == {"execution.complete-only": [level]}
+
+
+def test_empty_arguments_are_an_empty_object() -> None:
+    tools: Json = {"ping": {"kind": "write"}}
+    journal = one_round(call("p", "ping", ""), scenario_=scenario(tools=tools))
+    journal.execute("ping", {})
+    assert found(journal) == {}
+
+
+def test_changed_and_merged_values_are_not_exact() -> None:
+    calls = (call("a"), call("b", arguments={"event": "E2", "seat": 7}))
+    journal = one_round(*calls)
+    journal.execute(arguments={"event": "E2", "seat": 12})
+    (finding,) = journal.check("execution.exact-arguments").findings
+    assert finding.level == "must"
+    assert finding.seen == "1: reserve_seat(event='E2', seat=12)"
+    assert finding.why == "fragments of the calls a, b were joined"
+    assert found(journal) == {"execution.exact-arguments": ["must"]}
+
+
+def test_values_read_under_their_type_are_a_should() -> None:
+    journal = one_round(call("book", arguments={"event": "E1", "seat": "12"}))
+    journal.execute()
+    assert found(journal) == {"execution.exact-arguments": ["should"]}
+    (finding,) = journal.check("execution.exact-arguments").findings
+    assert finding.expected == "reserve_seat(event='E1', seat='12')"
+    assert finding.seen == '{"event":"E1","seat":12}'
+
+
+def test_an_argument_that_the_tool_does_not_take_may_be_left_out() -> None:
+    journal = one_round(call("book", arguments={**SEAT, "colour": "red"}))
+    journal.execute()
+    assert found(journal) == {}
+
+
+def test_what_nobody_asked_for_is_not_allowed() -> None:
+    journal = one_round(call("sky", "get_weather", {"city": "Basel"}))
+    journal.execute()
+    (finding,) = journal.check("execution.allowed").findings
+    assert finding.expected == "only calls of the latest response: get_weather"
+    assert finding.entries == (4, 3)
+    assert found(journal) == {"execution.allowed": ["must"]}
+
+
+def test_an_unknown_tool_is_not_allowed_even_before_any_response() -> None:
+    journal = Written()
+    journal.execute("drop_tables", {})
+    (finding,) = journal.check("execution.allowed").findings
+    assert finding.seen == "1: drop_tables(); the task has no such tool"
+
+
+def test_a_call_of_an_unknown_tool_that_does_not_run_passes() -> None:
+    journal = one_round(call("x", "drop_tables", {}))
+    assert journal.check("execution.allowed").status == "pass"
+
+
+def test_a_write_that_runs_twice_is_a_must() -> None:
+    journal = one_round()
+    journal.execute()
+    journal.execute()
+    (finding,) = journal.check("execution.once").findings
+    assert finding.seen == (
+        "2: 1: reserve_seat(event='E1', seat=12); 2: reserve_seat(event='E1', seat=12)"
+    )
+    assert finding.entries == (7, 4, 3)
+    assert found(journal) == {"execution.once": ["must"]}
+
+
+def test_a_write_that_runs_again_after_a_failed_request_is_a_must() -> None:
+    journal = one_round()
+    journal.execute()
+    journal.carry()
+    journal.ask(2)
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.execute()
+    assert found(journal) == {"execution.once": ["must"]}
+
+
+def test_a_write_runs_once_even_if_it_raised() -> None:
+    journal = one_round()
+    journal.execute(how="raised", effect=True)
+    journal.execute()
+    assert found(journal) == {"execution.once": ["must"]}
+
+
+def test_the_same_call_twice_from_a_response_marked_incomplete_is_once_too_often() -> None:
+    journal = ended(call("book"), ends="marked")
+    journal.execute()
+    journal.execute()
+    assert found(journal) == {
+        "execution.complete-only": ["should"],
+        "execution.once": ["must"],
+    }
+
+
+def test_two_equal_calls_run_twice() -> None:
+    assert found(honest(call("a"), call("b"))) == {}
+
+
+@pytest.mark.parametrize(("how", "expected"), [("result", ["should"]), ("raised", [])])
+def test_a_read_is_repeated_after_failures_only(how: str, expected: list[str]) -> None:
+    journal = one_round(call("sky", "get_weather", {"city": "Basel"}))
+    journal.execute("get_weather", {"city": "Basel"}, how=how)
+    journal.execute("get_weather", {"city": "Basel"})
+    assert levels(journal.check("execution.once")) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [("op-1", "op-1", []), ("op-1", "op-2", ["must"]), (None, None, ["must"])],
+)
+def test_a_system_that_knows_the_operation_allows_a_repetition(
+    first: str | None, second: str | None, expected: list[str]
+) -> None:
+    tools: Json = {"reserve_seat": {**dict(TOOLS)["reserve_seat"], "deduplicates": True}}  # type: ignore[dict-item]
+    journal = one_round(scenario_=scenario(tools=tools))
+    journal.execute(operation_id=first)
+    journal.execute(operation_id=second, deduplicated=True)
+    assert levels(journal.check("execution.once")) == expected
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("absent", []), ("inconclusive", ["must"])])
+def test_a_lookup_that_says_absent_renews_the_budget(answer: str, expected: list[str]) -> None:
+    journal = one_round()
+    journal.execute(how="raised", effect=False, operation_id="op-1")
+    journal.note("lookup", tool="reserve_seat", operation_id="op-1", answer=answer)
+    journal.execute(operation_id="op-1")
+    assert levels(journal.check("execution.once")) == expected
+
+
+def test_one_lookup_renews_one_execution() -> None:
+    journal = one_round()
+    journal.execute(how="raised", effect=False, operation_id="op-1")
+    journal.note("lookup", tool="reserve_seat", operation_id="op-1", answer="absent")
+    journal.execute(operation_id="op-1")
+    journal.execute(operation_id="op-1")
+    assert levels(journal.check("execution.once")) == ["must"]
+
+
+def test_the_last_arguments_of_two_calls_used_twice_are_not_exact() -> None:
+    journal = one_round(call("a"), call("b", arguments={"event": "E1", "seat": 13}))
+    journal.execute(arguments={"event": "E1", "seat": 13})
+    journal.execute(arguments={"event": "E1", "seat": 13})
+    assert found(journal) == {"execution.exact-arguments": ["must"]}
+
+
+@pytest.mark.parametrize(("can", "level"), [((), "should"), (("validates",), "must")])
+def test_what_breaks_the_schema_that_was_sent(can: tuple[str, ...], level: str) -> None:
+    arguments: Json = {"event": "E1", "seat": "window"}
+    journal = one_round(call("book", arguments=arguments))
+    journal.execute(arguments=arguments)
+    (finding,) = journal.check("execution.allowed", *can).findings
+    assert finding.level == level
+    assert finding.expected == "an error result: seat: 'window' is not of type 'integer'"
+
+
+def test_null_and_absent_are_one_to_the_schema() -> None:
+    declared: Json = {
+        "type": "object",
+        "properties": {"note": {"type": ["string", "null"]}, "size": {"type": "integer"}},
+        "required": ["note"],
+    }
+    journal = one_round(
+        call("p", "ping", {"note": None}),
+        scenario_=scenario(tools={"ping": {"kind": "read", "schema": declared}}),
+    )
+    journal.execute("ping", {"size": None})
+    assert found(journal, "validates") == {}
+
+
+def test_a_schema_that_is_none_holds_nobody() -> None:
+    journal = Written()
+    journal.ask()
+    journal.entries[-1]["tools"] = [{"name": "reserve_seat", "schema": {"type": "nonsense"}}]
+    journal.answer(call("book"))
+    journal.execute()
+    assert found(journal, "validates") == {}
+
+
+@pytest.mark.parametrize("choice", ["none", {"type": "none"}])
+def test_a_tool_that_the_request_withheld(choice: object) -> None:
+    journal = Written()
+    journal.ask(tool_choice=choice)
+    journal.answer(call("book"))
+    journal.execute()
+    assert found(journal) == {"execution.allowed": ["should"]}
+
+
+def test_a_tool_that_the_request_did_not_offer() -> None:
+    journal = Written()
+    journal.ask(tools=["get_weather"])
+    journal.answer(call("book"))
+    journal.execute()
+    (finding,) = journal.check("execution.allowed").findings
+    assert finding.expected == (
+        '0 executions of reserve_seat: request 1 offered get_weather, tool_choice "auto"'
+    )
+
+
+def test_a_name_with_a_prefix_is_offered() -> None:
+    journal = Written()
+    journal.ask()
+    journal.entries[-1]["tools"] = [{"name": "P-reserve_seat", "schema": {"type": "object"}}]
+    journal.answer(call("book"))
+    journal.execute()
+    assert found(journal) == {}

@@ -1,0 +1,243 @@
+"""scenario.expects: what a scenario says itself, at each level."""
+
+from __future__ import annotations
+
+import pytest
+from journals import SEAT, Json, Written, call, honest, levels, one_round, scenario
+
+from loopcheck.harness.results import Finding
+
+SKY: Json = {"city": "Basel"}
+
+
+def expecting(**must: object) -> Json:
+    return {"expect": {"must": must}}
+
+
+def findings(journal: Written) -> list[Finding]:
+    return list(journal.check("scenario.expects").findings)
+
+
+def booked(times: int = 1, **expect: object) -> Written:
+    calls = [call(f"c{place}") for place in range(times)]
+    return honest(*calls, scenario_=scenario(expect=expect))
+
+
+def test_without_expectations_there_is_nothing_to_judge() -> None:
+    assert honest().check("scenario.expects").status == "not exercised"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "times", "met"),
+    [
+        (1, 1, True),
+        (1, 2, False),
+        (2, 1, False),
+        ({"at_most": 1}, 1, True),
+        ({"at_most": 1}, 2, False),
+        ({"at_least": 2}, 1, False),
+        ({"at_least": 2}, 3, True),
+        ([SEAT], 1, True),
+        ([SEAT, SEAT], 1, False),
+        ([{"event": "E1", "seat": "12"}], 1, True),
+        ([{"event": "E1", "seat": 13}], 1, False),
+        ({"any_of": [3, [SEAT, SEAT]]}, 2, True),
+        ({"any_of": [3, {"at_most": 1}]}, 2, False),
+    ],
+)
+@pytest.mark.parametrize("what", ["executions", "effects"])
+def test_quantities(what: str, quantity: object, times: int, met: bool) -> None:
+    journal = booked(times, must={what: {"reserve_seat": quantity}})
+    assert (findings(journal) == []) is met
+    assert journal.check("scenario.expects").status == ("pass" if met else "fail")
+
+
+def test_too_many_are_proven_by_those_beyond_and_too_few_by_the_end() -> None:
+    (many,) = findings(booked(2, must={"effects": {"reserve_seat": 1}}))
+    assert (many.expected, many.entries) == ("1 effect of reserve_seat", (8, 5))
+    assert many.seen == ("2: reserve_seat(event='E1', seat=12); reserve_seat(event='E1', seat=12)")
+    few = booked(1, must={"executions": {"reserve_seat": {"at_least": 2}}})
+    (finding,) = findings(few)
+    assert (finding.expected, finding.entries) == (
+        "at least 2 executions of reserve_seat",
+        (len(few.entries), 4),
+    )
+
+
+def test_under_must_what_is_not_named_is_none() -> None:
+    (finding,) = findings(booked(1, must={"executions": {"get_weather": 0}}))
+    assert finding.expected == "0 executions of reserve_seat"
+    assert findings(booked(1, should={"executions": {"get_weather": 0}})) == []
+    assert findings(booked(1, must={"effects": {"reserve_seat": 1}})) == []
+
+
+def test_levels_keep_their_weight() -> None:
+    journal = booked(1, should={"executions": {"reserve_seat": 2}}, may={"outcome": "refused"})
+    result = journal.check("scenario.expects")
+    assert (result.status, levels(result)) == ("pass", ["should", "may"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "met"),
+    [
+        ("completed", True),
+        ("completed/final_answer", True),
+        ("completed/other", False),
+        ("failed", False),
+        ({"any_of": ["failed", "completed"]}, True),
+    ],
+)
+def test_outcomes(expected: object, met: bool) -> None:
+    journal = one_round(scenario_=scenario(**expecting(outcome=expected)))
+    journal.end("completed", "final_answer")
+    assert (findings(journal) == []) is met
+
+
+def answered(expected: object, *, result: str | None, how: str = "result") -> Written:
+    """One call, executed, and a request that holds it with this result ({} takes its own)."""
+    journal = one_round(scenario_=scenario(**expecting(results={"book": expected})))
+    own = journal.execute(how=how)
+    journal.carry()
+    if result is not None:
+        journal.result("call_book", result.replace("{}", own))
+    journal.ask(2)
+    journal.answer(text="Done.")
+    journal.end()
+    return journal
+
+
+@pytest.mark.parametrize(
+    ("expected", "result", "how", "met"),
+    [
+        ("own", "Result: {}", "result", True),
+        ("own", "Error", "result", False),
+        ("own", None, "result", False),
+        ("error", "Error", "result", True),
+        ("error", "{}", "result", False),
+        ("error", "{}", "raised", True),
+        ("error", None, "result", False),
+        ("none", "{}", "result", False),
+        ("none", None, "result", False),
+        ({"value": "plain"}, "plain", "result", True),
+        ({"value": {"a": 1}}, '{"a": 1.0}', "result", True),
+        ({"value": {"a": 1}}, "{}", "result", False),
+        ({"any_of": ["none", "error"]}, "Error", "result", True),
+        ({"any_of": ["none", "own"]}, "Error", "result", False),
+    ],
+)
+def test_results(expected: object, result: str | None, how: str, met: bool) -> None:
+    assert (findings(answered(expected, result=result, how=how)) == []) is met
+
+
+def test_no_result_is_right_where_the_run_stopped() -> None:
+    journal = one_round(scenario_=scenario(**expecting(results={"book": "none"})))
+    journal.end("failed", "KeyError")
+    assert findings(journal) == []
+    journal.scenario = scenario(**expecting(results={"book": "own"}))
+    (finding,) = findings(journal)
+    assert (finding.expected, finding.seen) == ("result of book: own", "no result")
+
+
+def test_a_label_that_was_never_issued_has_no_result() -> None:
+    journal = one_round(scenario_=scenario(**expecting(results={"again": "own"})))
+    journal.end()
+    assert findings(journal) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "told", "met"),
+    [("own", True, True), ("own", False, False), ("error", False, True)],
+)
+def test_results_told_as_text(expected: str, told: bool, met: bool) -> None:
+    journal = one_round(scenario_=scenario(**expecting(results={"book": expected})))
+    own = journal.execute()
+    journal.items.append(
+        {"kind": "user", "path": "messages[1]", "text": f"Observation: {own if told else '-'}"}
+    )
+    journal.ask(2)
+    assert (findings(journal) == []) is met
+
+
+def test_order_compares_points_that_came() -> None:
+    calls = (call("a"), call("b"))
+    journal = one_round(*calls, scenario_=scenario(**expecting(order=["b.started < a.started"])))
+    journal.execute(label="a")
+    journal.execute(label="b")
+    (finding,) = findings(journal)
+    assert finding.expected == "b.started before a.started"
+    assert finding.seen == "a.started at entry 4, b.started at entry 7"
+    journal.scenario = scenario(**expecting(order=["a.started<b.started", "b.ended < c.started"]))
+    assert findings(journal) == []
+
+
+def test_an_order_whose_gate_was_let_go_is_not_judged() -> None:
+    journal = one_round(
+        call("a"), call("b"), scenario_=scenario(**expecting(order=["b.ended < a.ended"]))
+    )
+    journal.execute(label="a")
+    journal.execute(label="b")
+    assert len(findings(journal)) == 1
+    journal.note("gate", gate="a.ended waits for b.ended", how="forced")
+    assert findings(journal) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("total", 2), ("turn1", 1), ("turn2", 1), ("otherwise", 1), ("side", 0)]
+)
+def test_requests_are_counted_without_repeats_after_a_fault(name: str, count: int) -> None:
+    for expected, met in ((count, True), (count + 1, False)):
+        journal = Written(scenario(**expecting(requests={name: expected})))
+        journal.ask()
+        journal.answer(status=500, ends="failed", fault="http")
+        journal.ask(1, 2)
+        journal.answer(call("book"))
+        journal.carry()
+        journal.result("call_book", journal.execute())
+        journal.ask(2)
+        assert (findings(journal) == []) is met
+
+
+def test_side_requests_are_counted_apart() -> None:
+    journal = Written(scenario(**expecting(requests={"side": 1, "total": 0})))
+    journal.ask(role="side")
+    assert findings(journal) == []
+
+
+def test_a_retry_is_the_same_request() -> None:
+    journal = Written(scenario(**expecting(requests={"retries": "same"})))
+    journal.ask()
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.ask(1, 2)
+    assert findings(journal) == []
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.items.append({"kind": "user", "path": "messages[1]", "text": "Please."})
+    journal.ask(1, 3)
+    (finding,) = findings(journal)
+    assert (finding.expected, finding.entries) == ("request 3 repeats request 2", (6, 4))
+
+
+def test_every_request_offers_every_tool() -> None:
+    journal = Written(scenario(**expecting(requests={"tools": "all"})))
+    journal.ask()
+    assert findings(journal) == []
+    journal.ask(tools=["get_weather"])
+    (finding,) = findings(journal)
+    assert finding.seen == "without reserve_seat"
+
+
+@pytest.mark.parametrize(
+    ("state", "ends", "expected"),
+    [
+        ("completed", "well", ["must"]),
+        ("failed", "well", ["must"]),
+        ("limit", "well", []),
+        ("failed", "failed", []),
+    ],
+)
+def test_a_turn_that_had_to_be_reached(state: str, ends: str, expected: list[str]) -> None:
+    books = {"calls": [{"as": "book", "tool": "reserve_seat", "args": SEAT}]}
+    journal = Written(scenario(turns=[books, {"say": "Done.", "must_reach": True}]))
+    journal.ask()
+    journal.answer(call("book"), ends=ends, fault=None if ends == "well" else "reset")
+    journal.end(state)
+    assert levels(journal.check("scenario.expects")) == expected

@@ -1,0 +1,145 @@
+"""Executions are matched to calls, as many as possible, in whatever order they come."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from journals import SEAT, Written, call, one_round
+
+from loopcheck.harness.checks.matching import is_complete, match, pair_up
+from loopcheck.harness.checks.values import Reading
+
+COSTS = st.lists(
+    st.lists(st.none() | st.integers(0, 2), min_size=4, max_size=4), min_size=0, max_size=4
+)
+
+
+def most_pairs(costs: list[list[int | None]], rights: int) -> int:
+    """By trying every way to give the lefts a right of their own, or none."""
+    places = [*range(rights), *[None] * len(costs)]
+    return max(
+        (
+            sum(
+                right is not None and costs[left][right] is not None
+                for left, right in enumerate(chosen)
+            )
+            for chosen in permutations(places, len(costs))
+        ),
+        default=0,
+    )
+
+
+def paired(costs: list[list[int | None]]) -> dict[int, int]:
+    return pair_up(range(len(costs)), range(4), lambda left, right: costs[left][right])
+
+
+@given(COSTS)
+def test_pairs_are_as_many_as_possible_and_allowed(costs: list[list[int | None]]) -> None:
+    pairs = paired(costs)
+    assert len(pairs) == most_pairs(costs, 4)
+    assert len(set(pairs.values())) == len(pairs)
+    assert all(costs[left][right] is not None for left, right in pairs.items())
+
+
+@given(COSTS, st.randoms(use_true_random=False))
+def test_the_number_of_pairs_does_not_depend_on_order(
+    costs: list[list[int | None]], random: object
+) -> None:
+    shuffled = list(costs)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert len(paired(shuffled)) == len(paired(costs))
+
+
+def test_cheaper_pairs_come_first() -> None:
+    assert paired([[2, 0, None, None], [0, 2, None, None]]) == {0: 1, 1: 0}
+
+
+def test_a_cheap_pair_gives_way_where_another_finds_none_otherwise() -> None:
+    assert paired([[0, 2, None, None], [1, None, None, None]]) == {0: 1, 1: 0}
+
+
+def matched(journal: Written) -> dict[int, str]:
+    return {found.execution.number: found.call.name for found in match(journal.evidence()).matches}
+
+
+def strays(journal: Written) -> list[int]:
+    return [one.number for one in match(journal.evidence()).strays]
+
+
+def test_executions_go_to_calls_by_arguments() -> None:
+    journal = one_round(call("a"), call("b", arguments={"event": "E1", "seat": 13}))
+    journal.execute(arguments={"event": "E1", "seat": 13})
+    journal.execute()
+    assert matched(journal) == {1: "b", 2: "a"}
+    assert strays(journal) == []
+
+
+def test_equal_calls_are_a_budget_and_the_later_execution_is_the_stray() -> None:
+    journal = one_round(call("a"), call("b"))
+    for _ in range(3):
+        journal.execute()
+    assert set(matched(journal).values()) == {"a", "b"}
+    assert strays(journal) == [3]
+
+
+def test_an_id_that_was_passed_on_tells_equal_calls_apart() -> None:
+    journal = one_round(call("a"), call("b"))
+    journal.execute(call_id="call_b")
+    journal.execute(call_id="call_a")
+    assert matched(journal) == {1: "b", 2: "a"}
+
+
+def test_an_exact_execution_is_preferred_to_a_lossless_one() -> None:
+    journal = one_round(
+        call("text", arguments={"event": "E1", "seat": "12"}), call("number", arguments=SEAT)
+    )
+    journal.execute()
+    found = match(journal.evidence()).matches
+    assert [(one.call.name, one.reading) for one in found] == [("number", Reading.EXACT)]
+
+
+def test_the_next_response_is_current_from_its_first_byte() -> None:
+    journal = one_round(call("a"))
+    journal.execute()
+    journal.carry()
+    journal.ask(2)
+    journal.answer(call("b"))
+    journal.execute()
+    assert matched(journal) == {1: "a", 2: "b"}
+
+
+def test_a_call_that_runs_late_is_still_its_own() -> None:
+    journal = one_round(call("a"))
+    journal.carry()
+    journal.ask(2)
+    journal.answer(text="Wait.")
+    journal.execute()
+    assert matched(journal) == {1: "a"}
+
+
+def test_a_call_that_was_cut_or_never_sent_matches_nothing() -> None:
+    journal = one_round(call("a", sent="cut"), call("b", sent="none"))
+    journal.execute()
+    assert strays(journal) == [1]
+
+
+def test_a_whole_call_of_a_response_that_ended_badly_is_matched_but_not_complete() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(call("a"), ends="marked", stop="length")
+    journal.execute()
+    (found,) = match(journal.evidence()).matches
+    assert found.call.name == "a"
+    assert not is_complete(found.call, found.response)
+
+
+def test_calls_of_a_later_attempt_are_named_with_it() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.ask(1, 2)
+    journal.answer(call("a"))
+    journal.execute()
+    assert matched(journal) == {1: "a/2"}

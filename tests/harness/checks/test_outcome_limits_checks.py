@@ -1,0 +1,196 @@
+"""outcome.named and limits.kept: on journals written by hand."""
+
+from __future__ import annotations
+
+import pytest
+from journals import Json, Written, call, honest, levels, one_round, scenario
+
+from loopcheck.fake_providers.script import DialectName
+
+CUT = '{"event":"E1","seat":1'
+
+
+def last(
+    *calls: Json,
+    told: str = "completed",
+    final: str = "",
+    dialect: DialectName = "chat",
+    text: str = "",
+    stop: str | None = None,
+    ends: str = "well",
+    fault: str | None = None,
+    refusal: str | None = None,
+) -> Written:
+    """A run of one request whose only response is as given."""
+    journal = Written(dialect=dialect)
+    journal.ask()
+    journal.answer(*calls, text=text, stop=stop, ends=ends, fault=fault, refusal=refusal)
+    journal.end(told, text=final)
+    return journal
+
+
+def named(journal: Written) -> list[str]:
+    return levels(journal.check("outcome.named"))
+
+
+def test_an_honest_end_passes() -> None:
+    assert honest().check("outcome.named").status == "pass"
+
+
+def test_a_cut_turn_as_a_plain_success_fails() -> None:
+    journal = last(call("book", arguments=CUT), ends="marked", stop="length")
+    (finding,) = journal.check("outcome.named").findings
+    assert finding.level == "must"
+    assert finding.seen == (
+        "completed, text '' (1 request, 0 executions; the last answer: stop length, 1 call)"
+    )
+    assert finding.entries == (4, 3)
+
+
+@pytest.mark.parametrize("told", ["failed", "refused", "limit", "cancelled", "paused"])
+def test_any_other_state_shows_it(told: str) -> None:
+    assert named(last(call("book"), ends="failed", fault="reset", told=told)) == []
+
+
+@pytest.mark.parametrize(
+    ("ends", "stop", "calls", "text", "expected"),
+    [
+        ("well", "end", 0, "Done.", []),
+        ("well", "end", 0, "", []),
+        ("well", "calls", 1, "", []),
+        ("marked", "length", 0, "Do", ["must"]),
+        ("marked", "filter", 1, "", ["must"]),
+        ("unmarked", "end", 0, "Do", ["should"]),
+        ("unmarked", "end", 0, "", ["must"]),
+        ("unmarked", "calls", 1, "Do", ["must"]),
+        ("failed", "end", 0, "Do", ["must"]),
+    ],
+)
+def test_how_the_last_response_ended_decides(
+    ends: str, stop: str, calls: int, text: str, expected: list[str]
+) -> None:
+    made = [call(f"c{place}") for place in range(calls)]
+    assert named(last(*made, ends=ends, stop=stop, text=text, final=text)) == expected
+
+
+def test_a_call_that_does_not_parse_and_is_dropped_in_silence_fails() -> None:
+    assert named(last(call("book", arguments=CUT))) == ["must"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "refusal", "final", "expected"),
+    [
+        ("chat", "I cannot.", "I cannot.", ["should"]),
+        ("chat", "I cannot.", "Refused: I cannot.", ["should"]),
+        ("chat", "I cannot.", "", ["must"]),
+        ("chat", "", "", ["should"]),
+        ("responses", "", "", ["should"]),
+        ("messages", "", "", ["must"]),
+    ],
+)
+def test_a_refusal_may_be_handed_on(
+    dialect: DialectName, refusal: str, final: str, expected: list[str]
+) -> None:
+    journal = last(dialect=dialect, refusal=refusal, final=final, stop="refusal", ends="marked")
+    assert named(journal) == expected
+
+
+def test_what_came_before_a_further_request_was_told_to_the_model() -> None:
+    journal = Written()
+    journal.ask()
+    journal.answer(call("book", arguments=CUT), ends="marked", stop="length")
+    journal.ask(1, 2)
+    journal.answer(text="Done.")
+    journal.end(text="Done.")
+    assert journal.check("outcome.named").status == "pass"
+
+
+def test_a_refused_request_is_no_success() -> None:
+    journal = one_round()
+    journal.ask(2, role="refused")
+    journal.note("refused", request=2, rule="C1", grade="I", status=400, message="No.", param=None)
+    journal.end()
+    (finding,) = journal.check("outcome.named").findings
+    assert finding.seen.endswith("the last answer: status 400: No.)")
+
+
+def test_without_an_outcome_nothing_can_be_said() -> None:
+    assert one_round().check("outcome.named").status == "not observable"
+
+
+def test_without_a_request_nothing_was_exercised() -> None:
+    journal = Written()
+    journal.end("failed")
+    assert journal.check("outcome.named").status == "not exercised"
+
+
+def loops(rounds: int, limit: int | None, *, told: str = "limit") -> Written:
+    """A model that asks for ever, and a loop that took so many responses."""
+    limits = {} if limit is None else {"limits": {"rounds": limit}}
+    journal = Written(scenario(**limits))
+    for turn in range(1, rounds + 1):
+        journal.ask(turn)
+        journal.answer(call(f"c{turn}"))
+        journal.carry()
+        journal.result(f"call_c{turn}", journal.execute())
+    journal.end(told)
+    return journal
+
+
+@pytest.mark.parametrize(
+    ("rounds", "told", "expected"),
+    [
+        (3, "limit", []),
+        (3, "failed", []),
+        (2, "limit", ["should"]),
+        (4, "limit", ["should"]),
+        (6, "completed", ["should"]),
+        (7, "limit", ["must"]),
+    ],
+)
+def test_rounds_are_held_against_the_limit(rounds: int, told: str, expected: list[str]) -> None:
+    assert levels(loops(rounds, 3, told=told).check("limits.kept", "limits")) == expected
+
+
+def test_what_was_done_beyond_the_limit_is_the_proof() -> None:
+    (finding,) = loops(3, 1).check("limits.kept", "limits").findings
+    assert finding.seen == "3 rounds"
+    assert finding.expected == "1 round, or twice as many at most"
+    assert finding.entries == (8, 13)
+
+
+@pytest.mark.parametrize(
+    ("limit", "can", "told", "status"),
+    [
+        (None, ("limits",), "completed", "not exercised"),
+        (9, ("limits",), "completed", "not exercised"),
+        (3, (), "limit", "not declared"),
+        (3, ("limits",), "limit", "pass"),
+    ],
+)
+def test_limits_that_say_nothing(
+    limit: int | None, can: tuple[str, ...], told: str, status: str
+) -> None:
+    assert loops(3, limit, told=told).check("limits.kept", *can).status == status
+
+
+def test_failed_attempts_are_no_rounds() -> None:
+    journal = Written(scenario(limits={"rounds": 1}))
+    for attempt in (1, 2):
+        journal.ask(1, attempt)
+        journal.answer(status=500, ends="failed", fault="http")
+    journal.ask(1, 3)
+    journal.answer(call("book"))
+    journal.end("limit")
+    assert journal.check("limits.kept", "limits").status == "pass"
+
+
+def test_a_hung_run_never_stopped() -> None:
+    journal = one_round()
+    journal.note("broken", fault="hung", what="it did not end within 30 s")
+    result = journal.check("limits.kept")
+    assert result.status == "fail"
+    (finding,) = result.findings
+    assert finding.sentence == "the loop stops"
+    assert finding.seen == "it did not end within 30 s; 1 request until then"
+    assert finding.entries == (4,)

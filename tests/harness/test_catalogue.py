@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from loopcheck.fake_providers.script import DIALECTS, MODES, Script
+from loopcheck.harness.cases import CaseSpec, expand
+from loopcheck.harness.scenario.compile import compile_script
+from loopcheck.harness.scenario.load import CATALOGUE, load_builtin
+from loopcheck.harness.scenario.model import Scenario
+from loopcheck.harness.scenario.show import show
+
+SCENARIOS = load_builtin()
+CASES = list(expand(SCENARIOS))
+
+
+def scenario(id: str) -> Scenario:
+    return next(scenario for scenario in SCENARIOS if scenario.id == id)
+
+
+def test_ids_and_titles_are_unique() -> None:
+    ids = [scenario.id for scenario in SCENARIOS]
+
+    assert len(ids) == len(set(ids)) >= 26
+    assert len({scenario.title for scenario in SCENARIOS}) == len(ids)
+
+
+def test_every_file_of_the_catalogue_is_a_scenario() -> None:
+    files = [path for path in CATALOGUE.rglob("*") if path.is_file()]
+
+    assert {path.suffix for path in files} == {".yaml"}
+    assert len(files) == len(SCENARIOS)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.id)
+def test_every_scenario_compiles_for_every_dialect_and_mode(scenario: Scenario) -> None:
+    for dialect in DIALECTS:
+        for mode in MODES:
+            script = compile_script(scenario, dialect, mode)
+            assert isinstance(script, Script)
+            assert len(script.turns) == len(scenario.turns)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_fault_of_every_case_can_strike(case: CaseSpec) -> None:
+    assert "cannot be played" not in show(case.scenario, case.dialect, case.mode)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.id)
+def test_every_scenario_demands_something_and_says_it_in_sentences(scenario: Scenario) -> None:
+    assert scenario.expect.must.executions is not None
+    assert scenario.rule.strip().endswith(".")
+    assert not scenario.title.endswith(".")
+
+
+def test_the_cut_value_is_a_value_that_was_not_meant() -> None:
+    for id in (
+        "truncation/trunc-length-partial-args",
+        "truncation/trunc-length-partial-args-messages",
+        "truncation/trunc-mislabelled-as-tool-calls",
+    ):
+        (call,) = compile_script(scenario(id), "chat", "stream").turns[0].calls
+        assert call.arguments == '{"event":"E1","seat":1'
+
+
+def test_grounds_are_known_bugs() -> None:
+    shared = Path(os.environ.get("LOOPCHECK_SHARED", Path(__file__).parents[3] / "shared"))
+    bugs = shared / "bugs.md"
+    if not bugs.is_file():
+        pytest.skip(f"the list of public bugs is not at {bugs}")
+    known = set(re.findall(r"^\| (B\d{3}) \|", bugs.read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert {bug for scenario in SCENARIOS for bug in scenario.grounds} <= known
