@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loopcheck.harness.scenario.errors import Problem, ScenarioError
 from loopcheck.harness.scenario.load import load_text
 from loopcheck.harness.scenario.model import Scenario
@@ -29,11 +31,16 @@ def scenario(tail: str, head: str = HEAD) -> Scenario:
 
 def problems(tail: str, head: str = HEAD) -> list[str]:
     """What is wrong with this text, each as `line:column: message | hint`."""
+    return [shown(problem) for problem in refused(lambda: scenario(tail, head))]
+
+
+def refused(load: Callable[[], object]) -> tuple[Problem, ...]:
+    """The problems for which loading was refused; any other error goes through."""
     try:
-        scenario(tail, head)
+        load()
     except ScenarioError as error:
-        return [shown(problem) for problem in error.problems]
-    return []
+        return error.problems
+    return ()
 
 
 def shown(problem: Problem) -> str:

@@ -101,6 +101,10 @@ def test_the_whole_file(tail: str, expected: list[str]) -> None:
                 "8:39: an item is one of say, refuse and call",
             ],
         ),
+        (
+            "[{say: x, optional: true, must_reach: true}]",
+            ["8:34: a turn is not both optional and must_reach"],
+        ),
         ("[{stop: pause}]", ["8:16: only messages has the stop 'pause'"]),
         ("[{stop: pause}]\ndialects: [messages]", []),
         ("[{stop: {chat: pause}}]", ["8:16: only messages has the stop 'pause'"]),
@@ -242,7 +246,7 @@ def test_expectations(expect: str, expected: str | None) -> None:
     assert [text[: len(expected or "")] for text in found] == ([expected] if expected else [])
 
 
-MAY_STOP = "semantics allow this only as should: an honest loop may stop here instead"
+MAY_STOP = "this is too much for must: an honest loop may stop here instead"
 ADD_NONE = f"{MAY_STOP} | add none: {{any_of: [error, none]}}"
 ADD_FAILED = f"{MAY_STOP} | add failed: {{any_of: [completed, failed]}}"
 

@@ -3,9 +3,12 @@ from __future__ import annotations
 import math
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from scenario_texts import refused
 
+from loopcheck.harness.scenario import yaml_source
 from loopcheck.harness.scenario.errors import ScenarioError
 from loopcheck.harness.scenario.yaml_source import MAX_BYTES, read, resolve
 
@@ -210,23 +213,59 @@ def test_several_problems_are_reported_at_once() -> None:
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode()))
 def test_reading_any_bytes_raises_nothing_but_a_scenario_error(text: bytes) -> None:
-    try:
-        source = read(text, "x.yaml")
-    except ScenarioError as error:
-        assert all(problem.line >= 1 and problem.column >= 1 for problem in error.problems)
-    else:
-        assert source.values[()] >= (1, 1)
+    found = refused(lambda: read(text, "x.yaml"))
+
+    assert all(problem.line >= 1 and problem.column >= 1 for problem in found)
 
 
+_ESCAPES = ["true", "\\ud83d", "\\U99999999", "  "]
 _BITS = st.sampled_from(
-    ["a", ": ", "\n", "- ", "{", "}", "[", "]", "&x ", "*x", "<<", "!t ", '"', "'", "? ", "  "]
-    + ["|", ">", "---\n", "...\n", "#", "%", ",", "\t", "1", "true", "\\ud83d", "\\U99999999"]
+    [
+        *_ESCAPES,
+        *"a-|>#%,\t\n{}[]\"'1",
+        ": ",
+        "- ",
+        "&x ",
+        "*x",
+        "<<",
+        "!t ",
+        "? ",
+        "---\n",
+        "...\n",
+    ]
 )
 
 
 @given(st.lists(_BITS, max_size=30).map("".join))
 def test_reading_odd_yaml_raises_nothing_but_a_scenario_error(text: str) -> None:
-    try:
-        read(text.encode(), "x.yaml")
-    except ScenarioError as error:
-        assert error.problems
+    found = refused(lambda: read(text.encode(), "x.yaml"))
+
+    assert all(problem.line >= 1 and problem.column >= 1 for problem in found)
+
+
+class TestWithoutTheCParser:
+    """PyYAML may come without libyaml; its Python parser has to do as well."""
+
+    @pytest.fixture(autouse=True)
+    def _python_parser(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(yaml_source, "_LOADER", yaml.SafeLoader)
+
+    def test_values_and_places_are_the_same(self) -> None:
+        source = read("ä: [1, {k: no}]\nb: 'x'\n".encode(), "x.yaml")
+
+        assert source.data == {"ä": [1, {"k": "no"}], "b": "x"}
+        assert source.values[("ä", 1, "k")] == (1, 12)
+        assert source.keys[("b",)] == (2, 1)
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            (b'a: "\\U99999999"\n', "x.yaml:1:1: error: not YAML: "),
+            (b'a: "\\ud83d"\n', "x.yaml:1:4: error: half of a surrogate pair is no character"),
+        ],
+    )
+    def test_escapes_beyond_unicode_are_refused(self, text: bytes, expected: str) -> None:
+        with pytest.raises(ScenarioError) as caught:
+            read(text, "x.yaml")
+
+        assert str(caught.value).startswith(expected)

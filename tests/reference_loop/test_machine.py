@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from loopcheck.reference_loop.events import (
-    Calls,
     CallResult,
+    Calls,
     Cancelled,
     Event,
     ExecuteTools,

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loopcheck.fake_providers.dialects import Dialect, dialect
+from loopcheck.fake_providers.dialects.interface import ItemIdKind
 from loopcheck.fake_providers.ids import digest
-from loopcheck.fake_providers.script import Attempt, Call, Refuse, Say, Usage
-from loopcheck.fake_providers.wire import Answer, IssuedCall, Piece, Reading
+from loopcheck.fake_providers.script import (
+    Attempt,
+    Call,
+    Content,
+    Hosted,
+    Refuse,
+    Say,
+    Think,
+    Usage,
+)
+from loopcheck.fake_providers.wire import (
+    Answer,
+    IssuedCall,
+    IssuedHosted,
+    IssuedThought,
+    Piece,
+    Reading,
+)
 
 _EPOCH = 1_780_000_000
 
@@ -19,16 +38,8 @@ def prepare(
     item_ids: list[str] = []
     for ordinal, content in enumerate(attempt.content):
         mark = digest(seed, turn, asked, ordinal)
-        match content:
-            case Say():
-                item_ids.append(spoken.item_id("say", mark))
-                pieces.append(content)
-            case Refuse():
-                item_ids.append(spoken.item_id("refuse", mark))
-                pieces.append(content)
-            case Call():
-                item_ids.append(spoken.item_id("call", mark))
-                pieces.append(_issue(spoken, content, mark, item_ids[-1]))
+        item_ids.append(spoken.item_id(_kind(content), mark))
+        pieces.append(_issued(spoken, content, mark, item_ids[-1], pieces))
     return Answer(
         response_id=spoken.response_id(digest(seed, turn, asked)),
         item_ids=tuple(item_ids),
@@ -41,22 +52,80 @@ def prepare(
     )
 
 
-def _issue(spoken: Dialect, call: Call, mark: str, item_id: str) -> IssuedCall:
-    wire_id = spoken.call_id(call.label, mark) if call.wire_id is None else call.wire_id
-    return IssuedCall(
-        label=call.label,
-        tool=call.tool,
-        arguments=call.arguments,
-        call_id=wire_id,
-        item_id=item_id,
-    )
+def _kind(content: Content) -> ItemIdKind:
+    match content:
+        case Say():
+            return "say"
+        case Refuse():
+            return "refuse"
+        case Think():
+            return "think"
+        case Hosted():
+            return "hosted"
+        case Call(form="custom"):
+            return "custom"
+        case Call():
+            return "call"
+
+
+def _issued(
+    spoken: Dialect, content: Content, mark: str, item_id: str, before: Sequence[Piece]
+) -> Piece:
+    match content:
+        case Call():
+            return IssuedCall(
+                label=content.label,
+                tool=content.tool,
+                arguments=content.arguments,
+                call_id=_call_id(spoken, content, mark),
+                item_id=item_id,
+                form=content.form,
+            )
+        case Think():
+            seal = spoken.seal(mark, redacted=content.redacted)
+            return IssuedThought(
+                text=content.text, redacted=content.redacted, item_id=item_id, seal=seal
+            )
+        case Hosted():
+            call_id = _hosted_id(before, content.of) or spoken.call_id(content.label, mark)
+            return IssuedHosted(
+                label=content.label,
+                kind=content.kind,
+                name=content.name,
+                arguments=content.arguments,
+                result=content.result,
+                call_id=call_id,
+                item_id=item_id,
+                of=content.of,
+            )
+        case Say() | Refuse():
+            return content
+
+
+def _call_id(spoken: Dialect, call: Call, mark: str) -> str:
+    return spoken.call_id(call.label, mark) if call.wire_id is None else call.wire_id
+
+
+def _hosted_id(before: Sequence[Piece], label: str | None) -> str | None:
+    """The id of the hosted call that a separate result belongs to."""
+    for piece in before:
+        if isinstance(piece, IssuedHosted) and piece.label == label:
+            return piece.call_id
+    return None
 
 
 def _counted(reading: Reading, attempt: Attempt) -> Usage:
     """Plausible token counts: a quarter of the characters, as tokenizers give for English."""
-    said = sum(
-        len(item.arguments) + len(item.tool) if isinstance(item, Call) else len(item.text)
-        for item in attempt.content
-    )
+    said = sum(_size(item) for item in attempt.content)
     heard = sum(len(item.text) + len(item.arguments or "") for item in reading.items)
     return Usage(input=heard // 4 + 8, output=said // 4 + 1)
+
+
+def _size(content: Content) -> int:
+    match content:
+        case Call():
+            return len(content.arguments) + len(content.tool)
+        case Hosted():
+            return len(content.arguments) + len(content.name)
+        case _:
+            return len(content.text)

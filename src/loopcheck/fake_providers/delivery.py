@@ -10,8 +10,17 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
-from loopcheck.fake_providers.script import Delivery, Fragments, Interleave
-from loopcheck.fake_providers.wire import Close, Fragment, IssuedCall, Open, Piece, Step
+from loopcheck.fake_providers.script import Delivery, Fragments, Interleave, Refuse, Say
+from loopcheck.fake_providers.wire import (
+    Close,
+    Fragment,
+    IssuedCall,
+    IssuedHosted,
+    IssuedThought,
+    Open,
+    Piece,
+    Step,
+)
 
 _LONGEST_SEEDED: Final = 12
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -43,8 +52,27 @@ def steps(
 
 
 def wire_text(piece: Piece) -> str:
-    """What the fragments of this piece join to."""
-    return piece.arguments if isinstance(piece, IssuedCall) else piece.text
+    """What the fragments of this piece join to; opaque pieces have none."""
+    match piece:
+        case IssuedCall():
+            return piece.arguments
+        case IssuedHosted():
+            return "" if piece.of else piece.arguments
+        case IssuedThought(redacted=True):
+            return ""
+        case _:
+            return piece.text
+
+
+def label_of(piece: Piece) -> str:
+    """The label under which places find this piece: the call's, `say` or `think`."""
+    match piece:
+        case IssuedCall() | IssuedHosted():
+            return piece.label
+        case IssuedThought():
+            return "think"
+        case Say() | Refuse():
+            return "say"
 
 
 def random_places(length: int, longest: int, numbers: random.Random) -> list[int]:

@@ -44,9 +44,43 @@ class Call:
     tool: str
     arguments: str
     wire_id: str | None = None
+    form: Literal["function", "custom"] = "function"
 
 
-Content: TypeAlias = Say | Refuse | Call
+@dataclass(frozen=True, slots=True)
+class Think:
+    """Thinking or reasoning that the client may see and has to carry; `redacted` is opaque."""
+
+    text: str = ""
+    redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosted:
+    """A tool call that the service runs itself; the loop must neither run nor answer it.
+
+    `kind` is its type on the wire, such as `web_search_call`, `mcp_call` or `web_search`.
+    `result` is what the service found, None while it has not run. Where a result stands at a
+    place of its own, it is the result of the call named by `of`.
+    """
+
+    label: str
+    kind: str
+    name: str
+    arguments: str = "{}"
+    result: object = None
+    of: str | None = None
+
+
+Content: TypeAlias = Say | Refuse | Call | Think | Hosted
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """A named deviation of the event stream, with its value (True where it takes none)."""
+
+    name: str
+    value: object = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +185,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One complete answer to one request for a turn. `times` is how often in a row it is given;
-    the last attempt of a turn repeats for ever, whatever it says."""
+    """One complete answer to one request for a turn.
+
+    `times` is how often in a row it is given; the last attempt of a turn repeats for ever,
+    whatever it says. `raw` replaces the rendered events (by events as mappings, or by bytes),
+    `raw_body` the body of a whole response; the content still says what was proposed.
+    """
 
     content: tuple[Content, ...] = ()
     stop: Stop = "end"
@@ -160,6 +198,9 @@ class Attempt:
     delivery: Delivery = field(default_factory=Delivery)
     fault: Fault | None = None
     times: int = 1
+    quirks: tuple[Quirk, ...] = ()
+    raw: tuple[object, ...] | bytes | None = None
+    raw_body: object = None
 
     @property
     def calls(self) -> tuple[Call, ...]:

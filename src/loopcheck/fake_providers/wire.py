@@ -89,16 +89,42 @@ class IssuedCall:
     arguments: str
     call_id: str
     item_id: str
+    form: Literal["function", "custom"] = "function"
 
 
-Piece: TypeAlias = Say | Refuse | IssuedCall
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedThought:
+    """Thinking with the opaque value that must come back unchanged: a signature, encrypted
+    content, or the data of a redacted block."""
+
+    text: str
+    redacted: bool
+    item_id: str
+    seal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedHosted:
+    """A call that the service runs itself. With `of`, only the result of that earlier call."""
+
+    label: str
+    kind: str
+    name: str
+    arguments: str
+    result: object
+    call_id: str
+    item_id: str
+    of: str | None = None
+
+
+Piece: TypeAlias = Say | Refuse | IssuedCall | IssuedThought | IssuedHosted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A turn's answer, ready to be rendered: every id and time is chosen.
 
-    `content` holds `Say`, `Refuse` and `IssuedCall`, in order; `item_ids` has one id for each.
+    `content` is in order; `item_ids` has one id for each piece.
     """
 
     response_id: str

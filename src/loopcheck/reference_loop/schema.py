@@ -45,7 +45,7 @@ def _validator(schema_text: str) -> Draft202012Validator:
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        where = error.json_path.removeprefix("$").lstrip(".") or "the schema"
+        where = error.json_path.removeprefix("$").lstrip(".")
         raise InvalidSchema(f"{where}: {error.message}") from None
     if schema.get("type", "object") != "object":
         raise InvalidSchema(f"type must be 'object', not {schema['type']!r}")

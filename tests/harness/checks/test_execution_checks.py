@@ -187,7 +187,7 @@ def test_a_write_that_runs_twice_is_a_must() -> None:
     journal.execute()
     (finding,) = journal.check("execution.once").findings
     assert finding.seen == (
-        "2: 1: reserve_seat(event='E1', seat=12); 2: reserve_seat(event='E1', seat=12)"
+        "2: reserve_seat(event='E1', seat=12); reserve_seat(event='E1', seat=12)"
     )
     assert finding.entries == (7, 4, 3)
     assert found(journal) == {"execution.once": ["must"]}

@@ -150,7 +150,8 @@ def test_a_write_that_is_doubled_is_always_found(
 ) -> None:
     class Liar(HonestLoop):
         def execute(self, tool: str, arguments: Json) -> str:
-            super().execute(tool, arguments)
+            if tool == "reserve_seat":
+                super().execute(tool, arguments)
             return super().execute(tool, arguments)
 
     # Who carries equal calls out as one, and that twice, is within what the model asked for.

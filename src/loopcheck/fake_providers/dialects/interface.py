@@ -17,6 +17,7 @@ from loopcheck.fake_providers.wire import (
     Step,
 )
 
+ItemIdKind: TypeAlias = Literal["say", "refuse", "call", "custom", "think", "hosted"]
 Grade: TypeAlias = Literal["R", "I", "S", "D", "unsure"]
 
 
@@ -117,8 +118,12 @@ class Dialect(Protocol):
         """A response id in the dialect's shape."""
         ...
 
-    def item_id(self, kind: Literal["say", "refuse", "call"], digest: str) -> str:
+    def item_id(self, kind: ItemIdKind, digest: str) -> str:
         """An output item id in the dialect's shape ("" where the dialect has none)."""
+        ...
+
+    def seal(self, digest: str, *, redacted: bool) -> str:
+        """An opaque value for thinking, in the dialect's shape; stable for the digest."""
         ...
 
     def request_id(self, digest: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from loopcheck.harness.checks.evidence import Ended, Evidence, Refused, Response
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
@@ -15,6 +16,15 @@ _NAMED = (
     "the caller being told"
 )
 _SHOULD = "a refusal, and a text whose end never came, are not told as a plain success"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """The last answer of a run: its entry, what it said, and what loops overlook in it."""
+
+    n: int
+    what: str
+    why: str
 
 
 def _named(evidence: Evidence) -> list[Finding] | Unjudged:
@@ -31,9 +41,13 @@ def _untold(outcome: Ended, evidence: Evidence) -> Iterator[Finding]:
     refused = next((r for r in evidence.refused if r.request == last_request.number), None)
     response = next((r for r in evidence.responses if r.request == last_request.number), None)
     if refused is not None or last_request.role == "divergent":
-        yield _finding(outcome, "must", _error(refused), last_request.n, evidence)
-    elif response is not None and (level := _level(response, outcome, evidence.dialect)):
-        yield _finding(outcome, level, _what_came(response), response.n, evidence)
+        came = _Answer(last_request.n, _error(refused), "the service's error is swallowed")
+        yield _finding(outcome, "must", came, evidence)
+    elif response is not None:
+        level = _level(response, outcome, evidence.dialect)
+        if level is not None:
+            came = _Answer(response.n, _what_came(response), _why(response))
+            yield _finding(outcome, level, came, evidence)
 
 
 def _level(response: Response, outcome: Ended, dialect: str) -> Level | None:
@@ -69,13 +83,23 @@ def _what_came(response: Response) -> str:
     return f"{ending(response)}{asked}"
 
 
+def _why(response: Response) -> str:
+    if _is_refusal(response):
+        return "the refusal is not read, so that only an empty text is left of it"
+    if response.ends == "well":
+        return "a call that does not parse is dropped without an answer"
+    if response.ends == "marked":
+        return "the stop reason is not looked at"
+    return "an error, or a missing end, is taken for the end of the response"
+
+
 def _error(refused: Refused | None) -> str:
     if refused is None:
         return "an error for history that was never issued"
     return f"status {refused.status}: {elided(refused.message, 80)}"
 
 
-def _finding(outcome: Ended, level: Level, came: str, n: int, evidence: Evidence) -> Finding:
+def _finding(outcome: Ended, level: Level, came: _Answer, evidence: Evidence) -> Finding:
     return finding(
         "outcome.named",
         level,
@@ -84,9 +108,9 @@ def _finding(outcome: Ended, level: Level, came: str, n: int, evidence: Evidence
         "the model was told by an error result",
         seen=f"completed, text {elided(outcome.text, 60)!r} "
         f"({counted(len(evidence.requests), 'request')}, "
-        f"{counted(len(evidence.executions), 'execution')}; the last answer: {came})",
-        entries=(outcome.n, n),
-        why="the stop reason, or the missing end of the response, is not looked at",
+        f"{counted(len(evidence.executions), 'execution')}; the last answer: {came.what})",
+        entries=(outcome.n, came.n),
+        why=came.why,
     )
 
 

@@ -212,7 +212,7 @@ def _again(case: _Case, execution: Execution) -> Iterator[Finding]:
         "must" if writes else "should",
         ONCE_SENTENCE if writes else ONCE_READ_SENTENCE,
         expected=f"1 execution for call {first.call.name}",
-        seen=f"{len(others) + 1}: {executions([*(o.execution for o in others), execution])}",
+        seen=executions([*(other.execution for other in others), execution]),
         entries=(execution.n, *(o.execution.n for o in others), first.call.n),
         why="a failed request or tool was retried together with what had already been done",
     )

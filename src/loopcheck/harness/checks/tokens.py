@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loopcheck.harness.checks.evidence import Evidence, Execution, Issued
-from loopcheck.harness.checks.matching import (
-    call_reading,
-    equal_calls,
-    is_visible,
-    match,
-)
+from loopcheck.harness.checks.matching import call_reading, equal_calls, is_visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +59,19 @@ class Owners:
 
 
 def owners(evidence: Evidence) -> Owners:
-    """Whom the tokens of this case belong to."""
-    matching = match(evidence)
-    calls = [call for response in evidence.responses for call in response.calls if is_visible(call)]
-    owned = [Owned(found.execution, (found.call,)) for found in matching.matches]
-    owned.extend(_stray(one, calls, evidence) for one in matching.strays)
-    return Owners(tuple(owned))
+    """Whom the tokens of this case belong to: every call that the execution may stem from, those
+    of the response that was current before others. Calls that read alike cannot be told apart."""
+    return Owners(tuple(_owned(execution, evidence) for execution in evidence.executions))
 
 
-def _stray(execution: Execution, calls: Sequence[Issued], evidence: Evidence) -> Owned:
-    same = [c for c in calls if call_reading(execution, c, evidence.scenario) is not None]
-    return Owned(execution, tuple(same), loose=not same)
+def _owned(execution: Execution, evidence: Evidence) -> Owned:
+    calls = [
+        call
+        for response in sorted(evidence.responses, key=lambda r: r.n != execution.response)
+        for call in response.calls
+        if is_visible(call) and call_reading(execution, call, evidence.scenario) is not None
+    ]
+    return Owned(execution, tuple(calls), loose=not calls)
 
 
 def _holds(text: str, execution: Execution) -> bool:

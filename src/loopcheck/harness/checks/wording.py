@@ -35,8 +35,9 @@ def told(tool: str, arguments: Mapping[str, object]) -> str:
 
 
 def executions(seen: Iterable[Execution]) -> str:
-    """Executions with their number, as code: `1: reserve_seat(event='E1', seat=1)`."""
-    return "; ".join(f"{one.number}: {entered(one.tool, one.arguments)}" for one in seen)
+    """How many executions, and each as code: `1: reserve_seat(event='E1', seat=1)`."""
+    code = [entered(one.tool, one.arguments) for one in seen]
+    return f"{len(code)}: {'; '.join(code)}"
 
 
 def sent_arguments(call: Issued) -> str:

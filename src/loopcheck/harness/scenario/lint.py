@@ -25,6 +25,7 @@ def lint(scenario: Scenario, source: Source) -> list[Problem]:
         _labels,
         _calls,
         _content,
+        _reached,
         _stops,
         _tool_choice,
         _request_rules,
@@ -109,6 +110,13 @@ def _content(scenario: Scenario, source: Source) -> Iterator[Problem]:
             if len(given) != 1:
                 message = "an item is one of say, refuse and call"
                 yield source.problem((*path, "items", number), message)
+
+
+def _reached(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    for path, turn in walk.turns(scenario, source):
+        if turn.optional and turn.must_reach:
+            message = "a turn is not both optional and must_reach"
+            yield source.problem((*path, "must_reach"), message, key=True)
 
 
 def _stops(scenario: Scenario, source: Source) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ _FAILING: Final = frozenset(
     {"raises", "raises-timeout", "rejects", "commit-then-raise", "commit-then-lose-response"}
 )
 _CUT: Final = frozenset({"length", "filter", "refusal", "context"})
-_MAY_STOP: Final = "semantics allow this only as should: an honest loop may stop here instead"
+_MAY_STOP: Final = "this is too much for must: an honest loop may stop here instead"
 
 
 def lint(scenario: Scenario, source: Source) -> Iterator[Problem]:

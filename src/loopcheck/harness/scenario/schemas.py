@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from jsonschema import Draft202012Validator, SchemaError
 from referencing import Registry
@@ -26,7 +27,8 @@ def accepts(schema: Mapping[str, object], value: object) -> bool:
     """Whether the schema accepts a value. A schema that cannot be applied accepts everything."""
     if complaint(schema) is not None:
         return True
+    instance: Any = value  # the stubs want a JSON type of their own
     try:
-        return Draft202012Validator(schema, registry=_NOTHING_ELSE).is_valid(value)
+        return Draft202012Validator(schema, registry=_NOTHING_ELSE).is_valid(instance)
     except (Unresolvable, re.error, RecursionError):
         return True

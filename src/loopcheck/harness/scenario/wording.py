@@ -125,7 +125,7 @@ def _problem(details: ErrorDetails, path: Path, value: object, source: Source) -
 
 
 def _subject(path: Path) -> str:
-    keys = [part for part in path if isinstance(part, str)]
+    keys = [part for part in path if isinstance(part, str) and part not in DIALECTS]
     item = path and isinstance(path[-1], int)
     return f"an item of {keys[-1]!r}" if item and keys else f"{keys[-1]!r}" if keys else "it"
 

@@ -146,7 +146,7 @@ def _spot_after(text: str) -> Spot:
 def _events(text: str) -> Iterator[Event]:
     try:
         yield from yaml.parse(text, Loader=_LOADER)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         # The pure Python scanner lets chr() fail on escapes beyond Unicode.
         raise yaml.MarkedYAMLError(problem=str(error)) from None
 

@@ -66,8 +66,9 @@ class _Item:
     def take(self, snapshot: JsonObject) -> None:
         """A done item replaces what was known, but a call loses nothing by being repeated."""
         if self.snapshot.get("type") == snapshot.get("type") == "function_call":
-            kept = {name: item for name, item in snapshot.items() if item != ""}
-            self.snapshot = {**self.snapshot, **kept}
+            stated = {name: item for name, item in snapshot.items() if item != ""}
+            earlier = {name: item for name, item in self.snapshot.items() if name != "status"}
+            self.snapshot = {**earlier, **stated}
         else:
             self.snapshot = snapshot
         self.is_done = True
@@ -86,7 +87,8 @@ class _Item:
         if kind == "function_call":
             stated = self.snapshot.get("arguments", "")
             streamed = self.streamed("arguments")
-            return {**self.snapshot, "arguments": (stated if self.is_done else "") or streamed}
+            first, second = (stated, streamed) if self.is_done else (streamed, stated)
+            return {**self.snapshot, "arguments": first or second}
         if kind == "message" and not self.snapshot.get("content"):
             return {**self.snapshot, "content": self._content()}
         return self.snapshot

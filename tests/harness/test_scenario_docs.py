@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from loopcheck.harness.scenario import model
+from loopcheck.harness.scenario.load import load_text
+from loopcheck.harness.target import CAPABILITIES
+
+DOCS = Path(__file__).parents[2] / "docs"
+WALK_THROUGH = (DOCS / "writing-a-scenario.md").read_text(encoding="utf-8")
+FORMAT = (DOCS / "format.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```yaml\n(.*?)```", WALK_THROUGH, re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_every_example_is_a_right_scenario(number: int) -> None:
+    loaded = load_text(EXAMPLES[number].encode(), file="docs", id=f"docs/{number}")
+
+    assert loaded.turns
+
+
+def test_the_walk_through_has_its_examples() -> None:
+    assert len(EXAMPLES) == 4
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        model.Scenario,
+        model.ToolModel,
+        model.TurnModel,
+        model.CallModel,
+        model.ItemModel,
+        model.AttemptModel,
+        model.PlaceModel,
+        model.DeliveryModel,
+        model.LimitsModel,
+        model.RulesModel,
+        model.ExpectLevel,
+        model.RequestsModel,
+    ],
+)
+def test_every_key_of_the_format_is_described(described: type[BaseModel]) -> None:
+    fields = described.model_fields
+    keys = {field.alias or key for key, field in fields.items()} - {"id"}
+
+    assert {key for key in keys if not re.search(rf"[`{{ ]{key}[`:]", FORMAT)} == set()
+
+
+def test_every_key_that_is_not_built_is_named() -> None:
+    section = FORMAT.split("## Not built yet")[1]
+    words = {word for keys in model.NOT_BUILT.values() for word in keys} | model.NOT_BUILT_WORDS
+
+    assert {word for word in words if f"`{word}`" not in section} == set()
+
+
+def test_every_capability_is_named() -> None:
+    assert {word for word in CAPABILITIES if f"`{word}`" not in FORMAT} == set()

@@ -1,0 +1,197 @@
+"""Deliberately broken loops, one for each check: the check that is not tripped is not trusted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from chat_loop import ChatLoop
+from loopcheck.harness.target import Target, loop
+from loopcheck.harness.task import Outcome, Task, final
+from openai import OpenAI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Liar:
+    """A broken loop, the scenarios that show it, and the check of its primary finding."""
+
+    target: Target
+    scenarios: tuple[str, ...]
+    check: str
+    can: frozenset[str] = field(default_factory=frozenset)
+
+
+class Unanswering(ChatLoop):
+    """Leaves out the result of a tool that raised."""
+
+    def results(self, calls: list[Any]) -> list[dict[str, object]]:
+        return [r for r in super().results(calls) if not str(r["content"]).startswith("Error")]
+
+
+class Renaming(ChatLoop):
+    """Makes new ids for results, and forgets the calls."""
+
+    def results(self, calls: list[Any]) -> list[dict[str, object]]:
+        return [
+            {**result, "tool_call_id": f"call_{len(self.messages)}_{place}"}
+            for place, result in enumerate(super().results(calls))
+        ]
+
+
+class Zipping(ChatLoop):
+    """Puts results to calls in the order in which they were done, which is another."""
+
+    def results(self, calls: list[Any]) -> list[dict[str, object]]:
+        done = [self.execute(call) for call in reversed(calls)]
+        return [
+            {"role": "tool", "tool_call_id": call.id, "content": text}
+            for call, text in zip(calls, done, strict=True)
+        ]
+
+
+class Retrying(ChatLoop):
+    """Does the last round again, tools included, when the service fails."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.last: list[Any] = []
+
+    def results(self, calls: list[Any]) -> list[dict[str, object]]:
+        self.last = calls
+        return super().results(calls)
+
+    def request(self, client: OpenAI) -> Any:
+        try:
+            return super().request(client)
+        except Exception:
+            for call in self.last:
+                self.execute(call)
+            return super().request(client)
+
+
+class Repairing(ChatLoop):
+    """Completes what was cut and looks at no stop reason."""
+
+    def is_whole(self, choice: Any) -> bool:
+        return True
+
+    def arguments(self, call: Any) -> dict[str, object]:
+        pairs = re.findall(r'"(\w+)":\s*("[^"]*"|\d+)', call.function.arguments)
+        return {name: int(v) if v.isdigit() else v.strip('"') for name, v in pairs}
+
+
+class LateBinding(ChatLoop):
+    """Gives every call the arguments of the last one, as closures in a loop do."""
+
+    def results(self, calls: list[Any]) -> list[dict[str, object]]:
+        last = calls[-1].function.arguments
+        for call in calls:
+            call.function.arguments = last
+        return super().results(calls)
+
+    def call(self, call: Any) -> dict[str, object]:
+        return super().call(call)
+
+
+class Helpful(ChatLoop):
+    """Takes the first tool there is for one that it does not know."""
+
+    def enter(self, tool: str, arguments: dict[str, object]) -> str:
+        known = [spec.name for spec in self.task.specs]
+        return super().enter(tool if tool in known else known[0], arguments)
+
+
+class Chatty(ChatLoop):
+    """Puts a remark of its own between the calls and their results."""
+
+    def carry(self, message: Any, calls: list[Any]) -> None:
+        before = len(self.messages)
+        super().carry(message, calls)
+        self.messages.insert(before + 1, {"role": "user", "content": "Here are the results."})
+
+
+class Inventing(ChatLoop):
+    """Shows the model by an example, which it claims to be its own call, how to call."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        function = {"name": task.specs[0].name, "arguments": "{}"}
+        self.messages += [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "call_example", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": "call_example", "content": "ok"},
+        ]
+
+
+class Shrugging(ChatLoop):
+    """Tells whatever happened as a success."""
+
+    def run(self) -> Outcome:
+        return final(super().run().text)
+
+
+class Endless(ChatLoop):
+    """Knows no limit but its own, which is far away."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.rounds = 12
+
+
+class Pretending(ChatLoop):
+    """Does nothing, and says that all is done."""
+
+    def execute(self, call: Any) -> str:
+        return "done"
+
+
+def _liar(
+    kind: type[ChatLoop], check: str, *scenarios: str, can: tuple[str, ...] = ("parallel",)
+) -> Liar:
+    def run(task: Task) -> Outcome:
+        return kind(task).run()
+
+    declare: Callable[[Callable[[Task], Outcome]], Target] = loop(
+        name=kind.__name__.lower(), dialects=["chat"], modes=["whole"], can=can
+    )
+    return Liar(target=declare(run), scenarios=scenarios, check=check, can=frozenset(can))
+
+
+HONEST = _liar(ChatLoop, "none", can=("parallel", "limits"))
+LIARS: tuple[Liar, ...] = (
+    _liar(Unanswering, "correlation.answered", "errors/parallel-one-fails"),
+    _liar(
+        Renaming, "correlation.known-id", "ids/id-stable-in-history", "basics/lookup-then-reserve"
+    ),
+    _liar(
+        Zipping,
+        "correlation.own-result",
+        "assembly/finished-out-of-order",
+        "errors/parallel-all-run",
+    ),
+    _liar(Retrying, "execution.once", "transport/http-500-after-tool"),
+    _liar(Repairing, "execution.complete-only", "truncation/trunc-length-partial-args"),
+    _liar(LateBinding, "execution.exact-arguments", "once/same-tool-other-arguments"),
+    _liar(Helpful, "execution.allowed", "errors/unknown-tool"),
+    _liar(
+        ChatLoop,
+        "effect.once",
+        "once/reservation-response-lost",
+        can=("parallel", "operation_ids"),
+    ),
+    _liar(Chatty, "history.valid", "basics/lookup-then-reserve"),
+    _liar(Inventing, "history.continuous", "basics/lookup-then-reserve"),
+    _liar(
+        Shrugging,
+        "outcome.named",
+        "truncation/trunc-length-partial-args",
+        "transport/http-500-outlasts-retries",
+    ),
+    _liar(Endless, "limits.kept", "limits/max-turns-exact", can=("parallel", "limits")),
+    _liar(Pretending, "scenario.expects", "basics/lookup-then-reserve"),
+)
