@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from loopcheck.harness.task import Tool as Tool
     from loopcheck.harness.task import ended as ended
     from loopcheck.harness.task import final as final
+    from loopcheck.harness.warning import LoopcheckWarning as LoopcheckWarning
 
 _HOMES = {
     "Case": "loopcheck.harness.case",
     "Limits": "loopcheck.harness.task",
+    "LoopcheckWarning": "loopcheck.harness.warning",
     "Outcome": "loopcheck.harness.task",
     "Target": "loopcheck.harness.target",
     "Task": "loopcheck.harness.task",

@@ -52,7 +52,7 @@ class TestForeignWorkers:
             worker.start(PATIENCE)
             outcome = worker.run(document("x"), timeout=PATIENCE)
         assert outcome == Outcome(state="paused", reason="r")
-        assert worker.noise == [
+        assert sorted(worker.noise, key=lambda noise: noise.line) == [
             Noise(1, "starting"),
             Noise(3, "[1]"),
             Noise(4, "an answer to k9, which was not asked"),

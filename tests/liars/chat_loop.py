@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loopcheck.harness.task import Outcome, Task, ended, final
 from openai import APIError, OpenAI
+
+from loopcheck.harness.task import Outcome, Task, ended, final
 
 
 class ChatLoop:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chat_loop import ChatLoop
+from openai import OpenAI
+
 from loopcheck.harness.target import Target, loop
 from loopcheck.harness.task import Outcome, Task, final
-from openai import OpenAI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +91,6 @@ class LateBinding(ChatLoop):
         for call in calls:
             call.function.arguments = last
         return super().results(calls)
-
-    def call(self, call: Any) -> dict[str, object]:
-        return super().call(call)
 
 
 class Helpful(ChatLoop):

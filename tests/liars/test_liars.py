@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from liars import HONEST, LIARS, Liar
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.checks import CHECKS

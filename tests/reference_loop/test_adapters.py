@@ -14,7 +14,6 @@ from loopcheck.reference_loop import (
     Calls,
     Failed,
     Final,
-    ProposedCall,
     ProviderAdapter,
     Reply,
     TaskInfo,
@@ -170,10 +169,6 @@ async def test_without_tools_nothing_is_said_about_tools(dialect: str) -> None:
     assert service.requests[0].keys() & {"tools", "tool_choice"} == set()
 
 
-def proposed(*ids: str, text: str = '{"n":1}', name: str = "look") -> tuple[ProposedCall, ...]:
-    return tuple(ProposedCall(call_id=call_id, name=name, arguments_text=text) for call_id in ids)
-
-
 def results(calls: Calls, arguments: JsonObject | None) -> list[CallResult]:
     bad = arguments is None
     return [
@@ -308,7 +303,7 @@ async def test_messages_history(
 ) -> None:
     blank = {"type": "text", "text": ""}
     message = {"content": [THINKING, blank, tool_use(written)], "stop_reason": "tool_use"}
-    answer = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "result 0"}
+    answer: JsonObject = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "result 0"}
     if arguments is None:
         answer = answer | {"is_error": True}
     assert await second_request("messages", message, arguments, stream=False) == [

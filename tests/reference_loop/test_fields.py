@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from openai.types.chat import ChatCompletionMessage
@@ -31,7 +32,7 @@ def test_numbers_are_no_booleans() -> None:
 
 
 def test_whole_objects() -> None:
-    given = {"role": "assistant", "content": None, "extra": {"kept": None}}
+    given: dict[str, Any] = {"role": "assistant", "content": None, "extra": {"kept": None}}
     message = ChatCompletionMessage.construct(**given)
     wanted = {"role": "assistant", "extra": {"kept": None}}
     assert fields.as_object(message) == fields.as_object(given) == wanted

@@ -146,7 +146,12 @@ def test_citations_are_kept() -> None:
 
 @pytest.mark.parametrize(("text", "sent"), [('{"q":1}', {"q": 1}), ('{"q":', {})])
 def test_input_of_the_service_own_tools_is_kept_for_it(text: str, sent: object) -> None:
-    own = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    own: JsonObject = {
+        "type": "server_tool_use",
+        "id": "srvtoolu_1",
+        "name": "web_search",
+        "input": {},
+    }
     turn = assemble(start(0, own), json_delta(0, text), *end("pause_turn"))
     assert turn.blocks[0].content == own | {"input": sent}
     assert not turn.blocks[0].is_call

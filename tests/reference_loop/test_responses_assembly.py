@@ -191,17 +191,27 @@ def test_arguments_of_another_type(sent: object, text: str) -> None:
 
 
 def test_reasoning_stays_in_its_place_and_only_the_done_form_counts() -> None:
-    begun = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "early"}
-    final = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "late"}
+    begun: JsonObject = {
+        "id": "rs_1",
+        "type": "reasoning",
+        "summary": [],
+        "encrypted_content": "early",
+    }
+    final: JsonObject = {
+        "id": "rs_1",
+        "type": "reasoning",
+        "summary": [],
+        "encrypted_content": "late",
+    }
     assert items(added(0, begun), done(0, final), done(1, A), completed()) == [final, A]
-    without = {"id": "rs_1", "type": "reasoning", "summary": []}
+    without: JsonObject = {"id": "rs_1", "type": "reasoning", "summary": []}
     assert items(added(0, begun), done(0, without), completed()) == [without]
 
 
 def test_text_and_refusal_of_which_only_the_deltas_came() -> None:
-    begun = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
-    text = {"type": "response.output_text.delta", "output_index": 0}
-    refusal = {"type": "response.refusal.delta", "output_index": 0}
+    begun: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    text: JsonObject = {"type": "response.output_text.delta", "output_index": 0}
+    refusal: JsonObject = {"type": "response.refusal.delta", "output_index": 0}
     assert items(
         added(0, begun), text | {"delta": "Hel"}, text | {"delta": "lo."}, completed()
     ) == [message()]
@@ -288,7 +298,7 @@ def test_calls_carry_the_call_id_never_the_item_id() -> None:
 
 
 def test_what_failed_is_read_from_the_terminal_event() -> None:
-    failed = {"type": "response.failed", "response": {"error": {"message": "Sorry."}}}
+    failed: JsonObject = {"type": "response.failed", "response": {"error": {"message": "Sorry."}}}
     assert interpret(assemble(done(0, A), failed), TALK) == Failed("Sorry.", retryable=True)
-    flat = {"type": "error", "code": "rate_limit_exceeded", "message": "Slow down."}
+    flat: JsonObject = {"type": "error", "code": "rate_limit_exceeded", "message": "Slow down."}
     assert interpret(assemble(flat), TALK) == Failed("Slow down.", retryable=True)

@@ -65,6 +65,7 @@ class Provider:
 
     `tokens` tells which result tokens the calls with these labels have produced. `off` names
     request rules that are not applied, `on` rules that are although their evidence is weak.
+    `models` are the models that exist; any does where none is named.
     """
 
     script: Script
@@ -76,10 +77,14 @@ class Provider:
     api_key: str | None = None
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
+    models: frozenset[str] = frozenset()
     _memory: Memory = field(default_factory=Memory)
     _seen: list[_Seen] = field(default_factory=list)
     _asked: dict[int, int] = field(default_factory=dict)
     _requests: int = 0
+
+    def __post_init__(self) -> None:
+        self._memory.models = self.models
 
     def handle(self, request: HttpRequest) -> Reply:
         """Answers one request. Raises FaultError when a scripted fault cannot strike."""
@@ -280,9 +285,9 @@ class Provider:
 
     def _side(self, request: HttpRequest, number: int) -> Reply:
         spoken = dialect(self.dialect)
+        body = json.dumps(spoken.side(request, self._memory), ensure_ascii=False)
         self._record_request(request, number, None, role="side")
         request_id = spoken.request_id(digest(self.seed, "request", number))
-        body = json.dumps(spoken.side(request), ensure_ascii=False)
         return Reply(
             status=200,
             headers=(

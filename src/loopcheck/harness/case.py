@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import tempfile
-import time
+import asyncio
+import shlex
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from loopcheck.harness.cases import CaseSpec
-from loopcheck.harness.inprocess import InProcess
-from loopcheck.harness.judge import judge
+from loopcheck.harness.config import ConfigError
+from loopcheck.harness.exit_code import is_answered
+from loopcheck.harness.expected import ExpectedError
 from loopcheck.harness.results import CaseResult
-from loopcheck.harness.runner import Broken, RunOptions, not_declared, run_case
+from loopcheck.harness.runner import RunOptions, arun_case, run_case, undeclared
 from loopcheck.harness.session import Session, session
+from loopcheck.harness.suites import CURRENT
 from loopcheck.harness.target import Target
+from loopcheck.harness.warning import LoopcheckWarning
+
+_FINE = ("pass", "not exercised")
+_LISTED = ("expected", "policy", "flaky")
 
 
-class LoopcheckWarning(UserWarning):
-    """A finding below must: good practice on which honest loops differ."""
-
-
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Case:
-    """One case for one target. `properties` is what the test's report carries along."""
+    """One case for one target.
+
+    `node_id` is how pytest names its test, and `properties` is what the test's report carries
+    along; the plugin sets both.
+    """
 
     spec: CaseSpec
     target: Target
     seed: int = 0
     seconds: float = 30.0
+    suite: str = CURRENT
+    node_id: str | None = None
     properties: list[tuple[str, object]] = field(default_factory=list)
 
     @property
@@ -41,85 +48,98 @@ class Case:
     def run(self) -> CaseResult:
         """Runs the target through this case and judges it, whatever the verdict."""
         here = session()
-        missing = self._missing()
-        if missing:
-            return not_declared(self.spec, missing)
-        driver = here.driver(self.target)
-        return run_case(driver, self.target.card(), self.spec, here.stage, self._options(here))
+        driver, card = here.driver(self.target), here.card(self.target)
+        return run_case(driver, card, self.spec, here.stage, self._options(here))
 
     async def arun(self) -> CaseResult:
         """The same within a running event loop; an async target runs in that loop."""
         here = session()
-        missing = self._missing()
-        if missing:
-            return not_declared(self.spec, missing)
-        return await _arun(here.driver(self.target), self, here)
+        driver, card = here.driver(self.target), here.card(self.target)
+        return await arun_case(driver, card, self.spec, here.stage, self._options(here))
 
     def check(self) -> None:
         """Runs the case and fails the test on findings under must; others become warnings."""
-        self._smoke(session())
+        __tracebackhide__ = True
+        if not undeclared(self.spec, self.target.can):
+            self._refuse_if(session().smoke(self.target, self.spec))
         self._conclude(self.run())
 
     async def acheck(self) -> None:
-        """The same for async tests."""
-        self._smoke(session())
+        """The same for async tests, which have to run under asyncio."""
+        __tracebackhide__ = True
+        _require_asyncio()
+        if not undeclared(self.spec, self.target.can):
+            self._refuse_if(await session().asmoke(self.target, self.spec))
         self._conclude(await self.arun())
-
-    def _missing(self) -> list[str]:
-        return [need for need in self.spec.scenario.needs if need not in self.target.can]
 
     def _options(self, here: Session) -> RunOptions:
         return RunOptions(
             seed=self.seed, case_seconds=self.seconds, journal_folder=here.journal_folder
         )
 
-    def _smoke(self, here: Session) -> None:
+    def _refuse_if(self, complaint: str | None) -> None:
         import pytest
 
-        complaint = here.smoke(self.target, self.spec)
         if complaint is not None:
+            self._note("target broken", should=0)
             pytest.fail(f"target {self.target.name} is broken: {complaint}", pytrace=False)
 
     def _conclude(self, result: CaseResult) -> None:
+        __tracebackhide__ = True
         import pytest
 
-        from loopcheck.reports.terminal import failure_block
-
-        here = session()
-        result = here.expect(result, self.target)
-        self.properties.append(("loopcheck", [self.target.name, result.case, result.verdict]))
-        for finding in result.findings:
-            if finding.level == "should":
-                text = f"{result.case}: {finding.check} (should): {finding.seen}"
-                warnings.warn(LoopcheckWarning(text), stacklevel=3)
+        mistake: str | None = None
+        try:
+            result = session().expect(result, self.target)
+        except (ExpectedError, ConfigError) as error:
+            mistake = str(error)
+        if mistake is not None:
+            pytest.fail(mistake, pytrace=False)  # not above, where it would tell both errors
+        remarks = [f for f in result.findings if f.level == "should" and not is_answered(result, f)]
+        self._note(result.verdict, should=len(remarks))
+        if result.verdict not in (*_FINE, *_LISTED, "not declared"):
+            pytest.fail(self._failure(result), pytrace=False)
+        for finding in remarks:
+            said = f"expected {finding.expected}, seen {finding.seen}"
+            text = f"{result.case}: {finding.check} (should): {said}"
+            warnings.warn(LoopcheckWarning(text), stacklevel=3)
         if result.verdict == "not declared":
             pytest.skip(f"not declared: {result.reason}")
-        if result.verdict in ("expected", "policy", "flaky"):
-            pytest.xfail("; ".join(entry.reason for entry in result.expectations))
+        if result.verdict in _LISTED:
+            pytest.xfail(f"{result.verdict}: {result.reason}")
+
+    def _failure(self, result: CaseResult) -> str:
+        from loopcheck.harness.checks import CHECKS
+        from loopcheck.reports.terminal import failure_block, stale_block
+
         if result.verdict == "stale":
-            pytest.fail(
-                f"{result.case} is listed as a known failure but passes; "
-                "remove it: loopcheck expected update",
-                pytrace=False,
-            )
-        if result.verdict not in ("pass", "not exercised"):
-            pytest.fail(failure_block(result), pytrace=False)
+            return stale_block(result)
+        rerun = f"pytest {shlex.quote(self.node_id)}" if self.node_id is not None else None
+        return failure_block(result, rerun=rerun, advice={c.id: c.advice for c in CHECKS})
+
+    def _note(self, verdict: str, *, should: int) -> None:
+        """What the report of the test says, for the summary of the whole run."""
+        said = {
+            "target": self.target.name,
+            "case": self.id,
+            "verdict": verdict,
+            "should": should,
+            "suite": self.suite,
+            "packages": session().card(self.target).packages,
+        }
+        # A test that is run again says it anew.
+        self.properties[:] = [pair for pair in self.properties if pair[0] != "loopcheck"]
+        self.properties.append(("loopcheck", said))
 
 
-async def _arun(driver: InProcess, case: Case, here: Session) -> CaseResult:
-    card = case.target.card()
-    started = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory(prefix="loopcheck-") as folder,
-        here.stage.open(
-            case.spec, target=card.name, seed=case.seed, seconds=case.seconds
-        ) as opened,
-    ):
-        try:
-            outcome = await driver.adrive(opened, Path(folder), case.seconds)
-        except Broken as broken:
-            opened.record_broken(broken.kind, broken.what)
-        else:
-            opened.record_outcome(outcome)
-    result = judge(opened.journal.entries(), case.spec, frozenset(card.can))
-    return result.model_copy(update={"seconds": time.perf_counter() - started})
+def _require_asyncio() -> None:
+    import pytest
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pytest.fail(
+            "case.acheck() needs a running asyncio loop, and this test has none; "
+            "run it under asyncio, or use case.check()",
+            pytrace=False,
+        )

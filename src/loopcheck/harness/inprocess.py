@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 
 from loopcheck.harness.results import TargetCard
 from loopcheck.harness.runner import Broken
 from loopcheck.harness.stage import OpenCase
-from loopcheck.harness.target import Target, outcome_of
+from loopcheck.harness.target import Target, TargetError, outcome_of
 from loopcheck.harness.task import Outcome, Task
 
 
@@ -45,54 +46,78 @@ class InProcess:
         return self._target.card()
 
     def drive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
+        """Runs the target. A synchronous one that never comes back to its streams, tools or to
+        its end cannot be ended here, since nothing ends a thread."""
         task = case.task(blocking=not self._target.is_async, folder=folder)
         if not self._target.is_async:
-            outcome = _guarded(self._target, task)
+            ended = _ended(self._target, task)
         elif _in_event_loop():
-            outcome = _in_thread(self._arun(task, seconds))
+            ended = _in_thread(_aended(self._target, task, seconds))
         else:
             if self._runner is None:
                 self._runner = asyncio.Runner()
-            outcome = self._runner.run(self._arun(task, seconds))
-        if case.timed_out.is_set():
-            raise Broken("hung", f"it did not end within {seconds:g} s")
-        return _checked(outcome, self._target)
+            ended = self._runner.run(_aended(self._target, task, seconds))
+        return _checked(ended, self._target, case, seconds)
 
     async def adrive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
         """The same within a running event loop, for async tests."""
         task = case.task(blocking=not self._target.is_async, folder=folder)
         if self._target.is_async:
-            outcome = await self._arun(task, seconds)
+            ended = await _aended(self._target, task, seconds)
         else:
-            outcome = await asyncio.to_thread(_guarded, self._target, task)
-        if case.timed_out.is_set():
-            raise Broken("hung", f"it did not end within {seconds:g} s")
-        return _checked(outcome, self._target)
-
-    async def _arun(self, task: Task, seconds: float) -> object:
-        try:
-            async with asyncio.timeout(seconds):
-                made = self._target(task)
-                return await made if inspect.isawaitable(made) else made
-        except Exception as error:
-            return outcome_of(error, self._target.ends)
+            ended = await asyncio.to_thread(_ended, self._target, task)
+        return _checked(ended, self._target, case, seconds)
 
 
-def _guarded(target: Target, task: Task) -> object:
+def _ended(target: Target, task: Task) -> object:
     try:
         return target(task)
-    except Exception as error:
+    except TargetError as error:
+        raise Broken("target", str(error)) from error
+    except (Exception, SystemExit) as error:
         return outcome_of(error, target.ends)
 
 
-def _checked(outcome: object, target: Target) -> Outcome:
-    if isinstance(outcome, Outcome):
-        return outcome
+async def _aended(target: Target, task: Task, seconds: float) -> object:
+    try:
+        async with asyncio.timeout(seconds) as bound:
+            ended = await _awaited(target, task)
+    except TimeoutError:
+        raise _hung(seconds) from None
+    if bound.expired():
+        raise _hung(seconds)
+    return ended
+
+
+async def _awaited(target: Target, task: Task) -> object:
+    try:
+        made = target(task)
+        return await made if inspect.isawaitable(made) else made
+    except TargetError as error:
+        raise Broken("target", str(error)) from error
+    except asyncio.CancelledError as error:
+        here = asyncio.current_task()
+        if here is not None and here.cancelling():
+            raise
+        return outcome_of(error, target.ends)  # the target cancelled something of its own
+    except (Exception, SystemExit) as error:
+        return outcome_of(error, target.ends)
+
+
+def _checked(ended: object, target: Target, case: OpenCase, seconds: float) -> Outcome:
+    if case.timed_out.is_set():
+        raise _hung(seconds)
+    if isinstance(ended, Outcome):
+        return ended
     raise Broken(
         "target",
-        f"target {target.name!r} returned {type(outcome).__name__}; "
+        f"target {target.name!r} returned {type(ended).__name__}; "
         "return loopcheck.final(text) or another Outcome",
     )
+
+
+def _hung(seconds: float) -> Broken:
+    return Broken("hung", f"it did not end within {seconds:g} s")
 
 
 def _in_event_loop() -> bool:
@@ -105,8 +130,15 @@ def _in_event_loop() -> bool:
 
 def _in_thread(work: Coroutine[object, object, object]) -> object:
     """Runs the coroutine in a loop and thread of its own, while the caller's loop waits."""
-    results: list[object] = []
-    thread = threading.Thread(target=lambda: results.append(asyncio.run(work)))
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(asyncio.run(work))
+        except BaseException as error:
+            done.set_exception(error)
+
+    thread = threading.Thread(target=run, name="loopcheck-target")
     thread.start()
     thread.join()
-    return results[0]
+    return done.result()

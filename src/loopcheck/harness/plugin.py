@@ -4,6 +4,7 @@ imported before a test needs it."""
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +12,13 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from loopcheck.harness.case import Case
     from loopcheck.harness.providing import Providing
+    from loopcheck.harness.session import Session
 
-
-def _used() -> bool:
-    return "loopcheck.harness.session" in sys.modules
+_session: pytest.StashKey[Session] = pytest.StashKey()
+# pytest runs inside pytest, too; the last one is the one whose files are being imported.
+_configs: list[pytest.Config] = []
 
 
 @pytest.fixture
@@ -27,56 +30,82 @@ def loopcheck_provider() -> Iterator[Providing]:
         yield providing
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if "loopcheck.harness.case" not in sys.modules:
-        return
-    from loopcheck.harness.case import Case
-
-    callspec = getattr(item, "callspec", None)
-    for value in callspec.params.values() if callspec else ():
-        if isinstance(value, Case):
-            value.properties = item.user_properties
+def project_root() -> Path:
+    """The rootdir of the pytest that runs, or the current folder where none does."""
+    return _configs[-1].rootpath if _configs else Path.cwd()
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    session.config.stash[_results_key] = []
-    _config.append(session.config)
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.when == "call" and _config:
-        found = [value for name, value in report.user_properties if name == "loopcheck"]
-        _config[-1].stash[_results_key].extend(found)
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    if "loopcheck.harness.case" in sys.modules:
-        from loopcheck.harness import session as sessions
-
-        sessions.begin(session.config.rootpath)
+def pytest_configure(config: pytest.Config) -> None:
+    _configs.append(config)
+    config.pluginmanager.register(_Results(), "loopcheck-results")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if _config and _config[-1] is config:
-        _config.pop()
-    if _used():
-        from loopcheck.harness import session as sessions
+    if config in _configs:
+        _configs.remove(config)
+    session = config.stash.get(_session, None)
+    if session is not None:
+        session.close()
 
-        sessions.end()
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for case in _cases(item):
+        if _session not in item.config.stash:
+            from loopcheck.harness.session import begin
+
+            item.config.stash[_session] = begin(item.config.rootpath)
+        case.node_id, case.properties = item.nodeid, item.user_properties
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+def _cases(item: pytest.Item) -> list[Case]:
+    if "loopcheck.harness.case" not in sys.modules:
+        return []
+    from loopcheck.harness.case import Case
+
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec is not None else ()
+    return [value for value in values if isinstance(value, Case)]
+
+
+def pytest_exception_interact(
+    node: pytest.Item | pytest.Collector,
+    call: pytest.CallInfo[object],
+    report: pytest.CollectReport | pytest.TestReport,
 ) -> None:
-    results = config.stash.get(_results_key, [])
-    if not results:
+    """A mistake of the test file is told in a line, and not by a traceback through this tool."""
+    collecting = isinstance(report, pytest.CollectReport) and call.excinfo is not None
+    if not collecting or "loopcheck.harness.target" not in sys.modules:
         return
-    from loopcheck.reports.terminal import pytest_summary
+    if node.config.getoption("fulltrace"):
+        return
+    from loopcheck.harness.mistakes import told
 
-    terminalreporter.section("loopcheck")
-    for line in pytest_summary(results):
-        terminalreporter.write_line(line)
+    line = told(call.excinfo.value) if call.excinfo is not None else None
+    if line is not None:
+        report.longrepr = line
 
 
-_results_key = pytest.StashKey[list[object]]()
-_config: list[pytest.Config] = []
+class _Results:
+    """What the reports of this run say of cases; under xdist they come from the workers."""
+
+    def __init__(self) -> None:
+        self._by_test: dict[str, list[tuple[str, object]]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call":
+            return
+        found = [pair for pair in report.user_properties if pair[0] == "loopcheck"]
+        if found:
+            # A test that is run again replaces what it said before.
+            self._by_test[report.nodeid] = found
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self._by_test:
+            return
+        from loopcheck.reports.pytest_summary import summary
+
+        title, lines = summary(pair for pairs in self._by_test.values() for pair in pairs)
+        terminalreporter.write_sep("=", title)
+        for line in lines:
+            terminalreporter.write_line(line)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
+from urllib.parse import quote
 
-from loopcheck.fake_providers.script import DialectName, Mode
+from loopcheck.fake_providers.script import DIALECTS, MODES
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.journal import Entry, to_lines
 from loopcheck.harness.judge import judge
+from loopcheck.harness.naming import hinted
 from loopcheck.harness.results import CaseResult, TargetCard, TargetResult
+from loopcheck.harness.scenario.errors import did_you_mean
 from loopcheck.harness.smoke import SMOKE, complaint
 from loopcheck.harness.stage import OpenCase, Stage
+from loopcheck.harness.target import CAPABILITIES
 from loopcheck.harness.task import Outcome
 
 
@@ -28,6 +33,10 @@ class Broken(Exception):
         self.what = what
 
 
+class Skipped(Exception):
+    """The target declined a case, in its own words."""
+
+
 class Driver(Protocol):
     """Something that hands a case's task to a loop and waits for its outcome."""
 
@@ -36,8 +45,15 @@ class Driver(Protocol):
         ...
 
     def drive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
-        """Runs the loop on the case. Raises Broken when it broke, or outlasted `seconds`."""
+        """Runs the loop on the case. Raises Broken when it broke, or outlasted `seconds`, and
+        Skipped when it declined."""
         ...
+
+
+class AsyncDriver(Protocol):
+    """The same for a caller in a running event loop."""
+
+    async def adrive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,31 +65,54 @@ class RunOptions:
     journal_folder: Path | None = None
 
 
+Played = tuple[tuple[Entry, ...], float]
+
+
 def run_case(
     driver: Driver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
 ) -> CaseResult:
-    """One case, run and judged."""
-    entries, seconds = play(driver, card, spec, stage, options)
-    result = judge(entries, spec, frozenset(card.can))
-    journal = _keep(entries, card, spec, options)
-    return result.model_copy(update={"seconds": seconds, "journal": journal})
+    """One case, run and judged; not run where the target does not declare what it needs."""
+    missing = undeclared(spec, card.can)
+    if missing:
+        return _not_declared(spec, missing)
+    try:
+        played = play(driver, card, spec, stage, options)
+    except Skipped as skipped:
+        return _not_declared(spec, str(skipped))
+    return _judged(played, card, spec, options)
+
+
+async def arun_case(
+    driver: AsyncDriver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
+) -> CaseResult:
+    """The same within a running event loop."""
+    missing = undeclared(spec, card.can)
+    if missing:
+        return _not_declared(spec, missing)
+    try:
+        played = await aplay(driver, card, spec, stage, options)
+    except Skipped as skipped:
+        return _not_declared(spec, str(skipped))
+    return _judged(played, card, spec, options)
 
 
 def play(
     driver: Driver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
-) -> tuple[tuple[Entry, ...], float]:
+) -> Played:
     """One case, run but not judged: its journal and how long it took, in seconds."""
     started = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory(prefix="loopcheck-") as folder,
-        stage.open(spec, target=card.name, seed=options.seed, seconds=options.case_seconds) as case,
-    ):
-        try:
-            outcome = driver.drive(case, Path(folder), options.case_seconds)
-        except Broken as broken:
-            case.record_broken(broken.kind, broken.what)
-        else:
-            case.record_outcome(outcome)
+    with _put_on(card, spec, stage, options) as (case, folder), _recorded(case):
+        case.record_outcome(driver.drive(case, folder, options.case_seconds))
+    return case.journal.entries(), time.perf_counter() - started
+
+
+async def aplay(
+    driver: AsyncDriver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
+) -> Played:
+    """The same within a running event loop."""
+    started = time.perf_counter()
+    with _put_on(card, spec, stage, options) as (case, folder), _recorded(case):
+        case.record_outcome(await driver.adrive(case, folder, options.case_seconds))
     return case.journal.entries(), time.perf_counter() - started
 
 
@@ -91,17 +130,16 @@ def run_target(
         card = driver.card()
     except Broken as broken:
         return TargetResult(card=TargetCard(name="?"), broken=broken.what)
+    misdeclared = _misdeclared(card)
+    if misdeclared is not None:
+        return TargetResult(card=card, broken=misdeclared)
     started(card)
     smoke, broken_by = _smoke(driver, card, stage, options)
     if broken_by is not None:
         return TargetResult(card=card, broken=broken_by, smoke=smoke)
     results = []
     for spec in declared(specs, card):
-        missing = [need for need in spec.scenario.needs if need not in card.can]
-        if missing:
-            result = not_declared(spec, missing)
-        else:
-            result = run_case(driver, card, spec, stage, options)
+        result = run_case(driver, card, spec, stage, options)
         progress(result)
         results.append(result)
     return TargetResult(card=card, smoke=smoke, cases=tuple(results))
@@ -112,8 +150,13 @@ def declared(specs: Iterable[CaseSpec], card: TargetCard) -> list[CaseSpec]:
     return [s for s in specs if s.dialect in card.dialects and s.mode in card.modes]
 
 
-def not_declared(spec: CaseSpec, missing: Sequence[str]) -> CaseResult:
-    """The result of a case that needs what the target does not declare."""
+def undeclared(spec: CaseSpec, can: Iterable[str]) -> str | None:
+    """What the case needs that is not among these capabilities, in a few words."""
+    missing = [need for need in spec.scenario.needs if need not in can]
+    return f"needs {', '.join(missing)}" if missing else None
+
+
+def _not_declared(spec: CaseSpec, reason: str) -> CaseResult:
     return CaseResult(
         case=spec.id,
         scenario=spec.scenario.id,
@@ -123,8 +166,51 @@ def not_declared(spec: CaseSpec, missing: Sequence[str]) -> CaseResult:
         dialect=spec.dialect,
         mode=spec.mode,
         verdict="not declared",
-        reason=f"needs {', '.join(missing)}",
+        reason=reason,
     )
+
+
+def _misdeclared(card: TargetCard) -> str | None:
+    """What a card says that makes no sense, since a word that nobody knows matches nothing."""
+    words = (
+        ("dialect", card.dialects, DIALECTS),
+        ("mode", card.modes, MODES),
+        ("capability", card.can, CAPABILITIES),
+    )
+    for what, given, known in words:
+        for word in given:
+            if word not in known:
+                message = f"its card names an unknown {what} {word!r}"
+                return hinted(message, did_you_mean(word, known))
+        if not given and what != "capability":
+            return f"its card names no {what}; known: {', '.join(known)}"
+    return None
+
+
+@contextmanager
+def _put_on(
+    card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
+) -> Iterator[tuple[OpenCase, Path]]:
+    with (
+        tempfile.TemporaryDirectory(prefix="loopcheck-") as folder,
+        stage.open(spec, target=card.name, seed=options.seed, seconds=options.case_seconds) as case,
+    ):
+        yield case, Path(folder)
+
+
+@contextmanager
+def _recorded(case: OpenCase) -> Iterator[None]:
+    try:
+        yield
+    except Broken as broken:
+        case.record_broken(broken.kind, broken.what)
+
+
+def _judged(played: Played, card: TargetCard, spec: CaseSpec, options: RunOptions) -> CaseResult:
+    entries, seconds = played
+    result = judge(entries, spec, frozenset(card.can))
+    journal = _keep(entries, card, spec, options)
+    return result.model_copy(update={"seconds": seconds, "journal": journal})
 
 
 def _smoke(
@@ -132,30 +218,18 @@ def _smoke(
 ) -> tuple[CaseResult | None, str | None]:
     """The smoke case in every declared dialect and mode; the first complaint breaks the target."""
     last: CaseResult | None = None
-    for dialect in card.dialects:
-        for mode in card.modes:
-            spec = CaseSpec(SMOKE, _dialect(dialect), _mode(mode))
+    specs = [CaseSpec(SMOKE, dialect, mode) for dialect in DIALECTS for mode in MODES]
+    for spec in declared(specs, card):
+        try:
             entries, seconds = play(driver, card, spec, stage, options)
-            result = judge(entries, spec, frozenset(card.can))
-            last = result.model_copy(update={"seconds": seconds})
-            wrong = complaint(entries, spec)
-            if wrong is not None:
-                return last, f"{dialect}, {mode}: {wrong}"
+        except Skipped:
+            continue  # it will decline the cases, too, each with its reason
+        result = judge(entries, spec, frozenset(card.can))
+        last = result.model_copy(update={"seconds": seconds})
+        wrong = complaint(entries, spec)
+        if wrong is not None:
+            return last, f"{spec.dialect}, {spec.mode}: {wrong}"
     return last, None
-
-
-def _dialect(name: str) -> DialectName:
-    for known in ("responses", "chat", "messages"):
-        if name == known:
-            return known
-    raise Broken("target", f"the card names an unknown dialect {name!r}")
-
-
-def _mode(name: str) -> Mode:
-    for known in ("whole", "stream"):
-        if name == known:
-            return known
-    raise Broken("target", f"the card names an unknown mode {name!r}")
 
 
 def _keep(
@@ -163,9 +237,15 @@ def _keep(
 ) -> str | None:
     if options.journal_folder is None:
         return None
-    folder = options.journal_folder / card.name
+    folder = options.journal_folder / _file_name(card.name)
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{spec.scenario.id.replace('/', '.')}.{spec.dialect}-{spec.mode}.jsonl"
-    path = folder / name
+    path = folder / _file_name(name)
     path.write_text(to_lines(entries), encoding="utf-8")
     return str(path)
+
+
+def _file_name(text: str) -> str:
+    """The text as the name of a file, different for different texts; it names no other folder."""
+    quoted = quote(text, safe="", errors="replace")
+    return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted or "%"

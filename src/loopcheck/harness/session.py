@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 from datetime import date
 from pathlib import Path
 
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.expected import Expected, apply, find
 from loopcheck.harness.inprocess import InProcess
-from loopcheck.harness.results import CaseResult
-from loopcheck.harness.runner import RunOptions, play
+from loopcheck.harness.results import CaseResult, TargetCard
+from loopcheck.harness.runner import RunOptions, aplay, play
 from loopcheck.harness.smoke import SMOKE, complaint
 from loopcheck.harness.stage import Stage
 from loopcheck.harness.target import Target
+
+
+class _Trial:
+    """A target and what is known of it in this session."""
+
+    def __init__(self, target: Target) -> None:
+        self.driver = InProcess(target)
+        self.card = target.card()
+        self.smoked: dict[tuple[str, str], str | None] = {}
 
 
 class Session:
@@ -22,8 +32,7 @@ class Session:
         self.root = root
         self.journal_folder: Path | None = root / ".loopcheck" / "last"
         self._stage: Stage | None = None
-        self._drivers: dict[int, InProcess] = {}
-        self._smoked: dict[tuple[str, str, str], str | None] = {}
+        self._trials: dict[int, _Trial] = {}
         self._expected: Expected | None = None
 
     @property
@@ -33,49 +42,63 @@ class Session:
         return self._stage
 
     def driver(self, target: Target) -> InProcess:
-        return self._drivers.setdefault(id(target), InProcess(target))
+        return self._trial(target).driver
+
+    def card(self, target: Target) -> TargetCard:
+        return self._trial(target).card
 
     def smoke(self, target: Target, spec: CaseSpec) -> str | None:
         """What is wrong with the target in this dialect and mode; asked once for each."""
-        key = (target.name, spec.dialect, spec.mode)
-        if key not in self._smoked:
-            smoke = CaseSpec(SMOKE, spec.dialect, spec.mode)
-            entries, _ = play(self.driver(target), target.card(), smoke, self.stage, RunOptions())
-            self._smoked[key] = complaint(entries, smoke)
-        return self._smoked[key]
+        trial, smoke = self._trial(target), CaseSpec(SMOKE, spec.dialect, spec.mode)
+        key = (spec.dialect, spec.mode)
+        if key not in trial.smoked:
+            entries, _ = play(trial.driver, trial.card, smoke, self.stage, RunOptions())
+            trial.smoked[key] = complaint(entries, smoke)
+        return trial.smoked[key]
+
+    async def asmoke(self, target: Target, spec: CaseSpec) -> str | None:
+        """The same within a running event loop."""
+        trial, smoke = self._trial(target), CaseSpec(SMOKE, spec.dialect, spec.mode)
+        key = (spec.dialect, spec.mode)
+        if key not in trial.smoked:
+            entries, _ = await aplay(trial.driver, trial.card, smoke, self.stage, RunOptions())
+            trial.smoked[key] = complaint(entries, smoke)
+        return trial.smoked[key]
 
     def expect(self, result: CaseResult, target: Target) -> CaseResult:
         """The result in the light of the project's list of known failures."""
         if self._expected is None:
             self._expected = find(self.root)
-        return apply(result, self._expected, target.card(), today=date.today())
+        return apply(result, self._expected, self.card(target), today=date.today())
 
     def close(self) -> None:
-        for driver in self._drivers.values():
-            driver.close()
-        self._drivers.clear()
+        """Ends what was started. May be called again."""
+        if self in _open:
+            _open.remove(self)
+        for trial in self._trials.values():
+            trial.driver.close()
+        self._trials.clear()
         if self._stage is not None:
             self._stage.__exit__(None, None, None)
             self._stage = None
 
+    def _trial(self, target: Target) -> _Trial:
+        if id(target) not in self._trials:
+            self._trials[id(target)] = _Trial(target)
+        return self._trials[id(target)]
 
-_current: list[Session] = []
+
+_open: list[Session] = []
+
+
+def begin(root: Path) -> Session:
+    """Opens a session for the project at `root`; it holds until it is closed."""
+    _open.append(Session(root))
+    return _open[-1]
 
 
 def session() -> Session:
-    """The session of this process, opened in the current folder unless a plugin opened one."""
-    if not _current:
-        _current.append(Session(Path.cwd()))
-    return _current[0]
-
-
-def begin(root: Path) -> None:
-    """Opens a session for the project at `root`."""
-    end()
-    _current.append(Session(root))
-
-
-def end() -> None:
-    """Closes the session, if there is one."""
-    while _current:
-        _current.pop().close()
+    """The session that holds, opened in the current folder where the plugin opened none."""
+    if not _open:
+        atexit.register(begin(Path.cwd()).close)
+    return _open[-1]

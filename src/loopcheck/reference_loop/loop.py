@@ -92,9 +92,8 @@ class _Shell(Generic[ConversationT]):
                 return await self._request(after_seconds, deadline)
             case e.ExecuteTools(calls):
                 return e.ToolsFinished(calls, await self.executor.answer(calls.calls))
-            case e.SaveResults(calls, results):
-                self.conversation = self.adapter.append(self.conversation, calls, results)
-                return e.ResultsSaved()
+        self.conversation = self.adapter.append(self.conversation, action.calls, action.results)
+        return e.ResultsSaved()
 
     async def _request(self, after_seconds: float, deadline: float | None) -> e.Event:
         scope = asyncio.timeout_at(deadline)

@@ -36,10 +36,6 @@ class Run:
     tool_calls: int = 0
     failures: int = 0
 
-    @property
-    def is_over(self) -> bool:
-        return self.phase in OUTCOMES
-
 
 @dataclass(frozen=True, slots=True)
 class TransitionError(Exception):

@@ -20,11 +20,13 @@ _WORDS: Final = {"harness error": "HARNESS ERROR", "target broken": "BROKEN"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What a block says of the run around it; `advice` is what to do about a check."""
+    """What a block says of the run around it; `advice` is what to do about a check. `rerun` is
+    the command that runs the case again, made of target and seed unless it is given."""
 
     advice: Mapping[str, str] = field(default_factory=dict)
     target: str | None = None
     seed: int = 0
+    rerun: str | None = None
 
 
 def block(failure: Failure, setting: Setting) -> str:
@@ -82,14 +84,16 @@ def _remedies(failure: Failure, finding: Finding | None, setting: Setting) -> li
         "likely cause": finding.why if finding is not None else None,
         "mend": setting.advice.get(finding.check) if finding is not None else None,
         "known as": ", ".join(case.grounds),
-        "rerun": _rerun(case, setting) if setting.target is not None else None,
+        "rerun": _rerun(case, setting),
         "journal": case.journal,
     }
     return [line for name, text in fields.items() if text for line in _field(name, text)]
 
 
-def _rerun(case: CaseResult, setting: Setting) -> str:
-    target = shlex.quote(setting.target or "")
+def _rerun(case: CaseResult, setting: Setting) -> str | None:
+    if setting.rerun is not None or setting.target is None:
+        return setting.rerun
+    target = shlex.quote(setting.target)
     return f"loopcheck run {shlex.quote(case.case)} --target {target} --seed {setting.seed}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from loopcheck.harness.results import CaseResult, Report, TargetCard, TargetResult
@@ -124,9 +124,12 @@ def _remark_line(remark: Remark) -> str:
     )
 
 
-def failure_block(case: CaseResult, *, advice: Mapping[str, str] | None = None) -> str:
-    """A failing case as a test shows it, below a title that names the case already."""
-    lines = body(Failure(case, ()), Setting(advice=advice or {}))
+def failure_block(
+    case: CaseResult, *, advice: Mapping[str, str] | None = None, rerun: str | None = None
+) -> str:
+    """A failing case as a test shows it, below a title that names the case already; `rerun` is
+    the command that runs the test again."""
+    lines = body(Failure(case, ()), Setting(advice=advice or {}, rerun=rerun))
     finding = primary(case)
     if finding is not None:
         accept = f"{shlex.quote(case.case)} --check {finding.check} --kind bug --reason '…'"
@@ -134,20 +137,13 @@ def failure_block(case: CaseResult, *, advice: Mapping[str, str] | None = None) 
     return textwrap.dedent("\n".join(lines) or case.verdict)
 
 
-def pytest_summary(results: Iterable[object]) -> list[str]:
-    """One line of counts a target; each result is `[target, case, verdict]`."""
-    verdicts: dict[str, list[str]] = {}
-    for result in results:
-        if isinstance(result, list | tuple) and len(result) == 3:
-            target, _, verdict = map(str, result)
-            verdicts.setdefault(target, []).append(verdict)
-    return [_tally(target, found) for target, found in verdicts.items()]
-
-
-def _tally(target: str, verdicts: Sequence[str]) -> str:
-    words = {**_WORDS, "fail": "FAIL (must)"}
-    parts = [f"{verdicts.count(v)} {words.get(v, v)}" for v in dict.fromkeys(verdicts)]
-    return f"{inert(target)}: {_count(len(verdicts), 'case')}: {', '.join(parts)}"
+def stale_block(case: CaseResult) -> str:
+    """A case that no longer fails as the list of known failures says, as a test shows it."""
+    listed = (f"{e.kind} ({e.check}: {e.reason})" for e in case.expectations)
+    return (
+        f"{inert(case.case)} is listed as {inert('; '.join(listed))} and no longer fails\n"
+        "  remove it     loopcheck expected update, after a loopcheck run; or by hand"
+    )
 
 
 def _count(number: int, what: str) -> str:

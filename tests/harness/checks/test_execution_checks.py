@@ -81,6 +81,20 @@ def test_a_whole_call_of_an_incomplete_response_is_a_should(ends: str) -> None:
     assert journal.check("execution.complete-only").status == "pass"
 
 
+@pytest.mark.parametrize("ends", ["unmarked", "marked", "failed"])
+def test_other_arguments_than_those_of_an_incomplete_response_are_a_must(ends: str) -> None:
+    journal = ended(call("book"), ends=ends)
+    journal.execute(arguments=OTHER)
+    assert found(journal) == {"execution.complete-only": ["must"]}
+
+
+def test_a_response_whose_request_is_unknown_proves_no_offer() -> None:
+    journal = one_round()
+    journal.entries[1]["role"] = "side"
+    journal.execute()
+    assert found(journal) == {}
+
+
 def test_a_whole_call_of_a_failed_response_is_a_must() -> None:
     journal = ended(call("book"), ends="failed", fault="error-event")
     journal.execute()

@@ -64,6 +64,12 @@ def test_too_many_are_proven_by_those_beyond_and_too_few_by_the_end() -> None:
     )
 
 
+def test_arguments_that_were_not_expected_are_the_proof() -> None:
+    sets = [SEAT, {"event": "E1", "seat": 13}]
+    (finding,) = findings(booked(2, must={"executions": {"reserve_seat": sets}}))
+    assert finding.entries == (7, 4)
+
+
 def test_under_must_what_is_not_named_is_none() -> None:
     (finding,) = findings(booked(1, must={"executions": {"get_weather": 0}}))
     assert finding.expected == "0 executions of reserve_seat"
@@ -121,6 +127,7 @@ def answered(expected: object, *, result: str | None, how: str = "result") -> Wr
         ({"value": "plain"}, "plain", "result", True),
         ({"value": {"a": 1}}, '{"a": 1.0}', "result", True),
         ({"value": {"a": 1}}, "{}", "result", False),
+        ({"value": {"a": 1}}, "plain", "result", False),
         ({"any_of": ["none", "error"]}, "Error", "result", True),
         ({"any_of": ["none", "own"]}, "Error", "result", False),
     ],

@@ -114,6 +114,14 @@ def test_a_refused_request_is_no_success() -> None:
     assert finding.seen.endswith("the last answer: status 400: No.)")
 
 
+def test_a_divergent_request_is_no_success() -> None:
+    journal = one_round()
+    journal.ask(2, role="divergent", why="never issued")
+    journal.end()
+    (finding,) = journal.check("outcome.named").findings
+    assert finding.seen.endswith("the last answer: an error for history that was never issued)")
+
+
 def test_without_an_outcome_nothing_can_be_said() -> None:
     assert one_round().check("outcome.named").status == "not observable"
 

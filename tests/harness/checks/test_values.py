@@ -164,6 +164,11 @@ def test_nested_values_follow_references_and_alternatives() -> None:
     assert reading(sent, {"seats": [{"row": 1}], "when": 3}, declared) is None
 
 
+def test_a_reference_elsewhere_says_nothing() -> None:
+    declared: dict[str, object] = {"properties": {"a": {"$ref": "https://example.org/a"}}}
+    assert reading({"a": "1"}, {"a": 1}, declared) is None
+
+
 def test_a_reference_to_itself_ends() -> None:
     declared: dict[str, object] = {"properties": {"a": {"$ref": "#/properties/a"}}}
     assert reading({"a": 1}, {"a": 2}, declared) is None

@@ -26,14 +26,22 @@ class Memory:
     """What the service keeps between requests of one case.
 
     `conversations` maps a response id to the whole native conversation that ends with that
-    response. `settings` maps it to the request fields beside the conversation that a
-    continuation may leave out. `repeated` holds call ids that the fake itself issued more than
-    once: rules on duplicate ids do not hold these against the client.
+    response, and the id of a conversation object to that conversation. `settings` maps it to the
+    request fields beside the conversation that a continuation may leave out. `responses` has the
+    bodies of the responses that can be retrieved. `seals` maps the id of each item of thinking
+    that was issued to its opaque value. `repeated` holds call ids that the fake itself issued
+    more than once: rules on duplicate ids do not hold these against the client. `issued` holds
+    all call ids and tool names that the fake itself made: rules on their form do not. `models`
+    are the models that exist; where it is empty, any does.
     """
 
     conversations: dict[str, list[JsonObject]] = field(default_factory=dict)
     settings: dict[str, JsonObject] = field(default_factory=dict)
+    responses: dict[str, JsonObject] = field(default_factory=dict)
+    seals: dict[str, str] = field(default_factory=dict)
     repeated: set[str] = field(default_factory=set)
+    issued: set[str] = field(default_factory=set)
+    models: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +110,9 @@ class Dialect(Protocol):
         `answer` is the one that it strikes, for dialects whose error repeats the response."""
         ...
 
-    def side(self, request: HttpRequest) -> JsonObject:
-        """A plausible answer to a side request (token counts, model lists)."""
+    def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
+        """A plausible answer to a side request (token counts, model lists, what is stored).
+        Raises ServiceError where it asks for something that is not there."""
         ...
 
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:

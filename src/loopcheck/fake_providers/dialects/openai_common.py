@@ -6,11 +6,10 @@ import hashlib
 import json
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from loopcheck.fake_providers.dialects.interface import Memory, Rule
 from loopcheck.fake_providers.script import ErrorName
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, ServiceError
 
@@ -165,23 +164,18 @@ def named_error(name: ErrorName, *, model: str, not_found: ServiceError) -> Serv
 
 
 def invalid(
-    message: str, *, param: str | None = None, code: str | None = None, rule: str | None = None
+    message: str, *, param: str | None = None, code: str | None = None, status: int = 400
 ) -> ServiceError:
-    """A 400 about the request."""
+    """A refusal of the request, with status 400 where nothing else is said."""
     return ServiceError(
-        status=400,
-        type="invalid_request_error",
-        message=message,
-        param=param,
-        code=code,
-        rule=rule,
+        status=status, type="invalid_request_error", message=message, param=param, code=code
     )
 
 
-def missing(param: str, *, rule: str | None = None) -> ServiceError:
+def missing(param: str) -> ServiceError:
     """The refusal of a request without this parameter."""
     message = f"Missing required parameter: '{param}'."
-    return invalid(message, param=param, code="missing_required_parameter", rule=rule)
+    return invalid(message, param=param, code="missing_required_parameter")
 
 
 def wrong_type(param: str, expected: str, value: object) -> ServiceError:
@@ -204,10 +198,10 @@ def _kind(value: object) -> str:
     return next((word for kind, word in kinds if isinstance(value, kind)), "an object")
 
 
-def require_text(holder: JsonObject, key: str, path: str, *, rule: str | None = None) -> None:
+def require_text(holder: JsonObject, key: str, path: str) -> None:
     """Refuses a request whose object at `path` lacks this string."""
     if key not in holder:
-        raise missing(f"{path}.{key}", rule=rule)
+        raise missing(f"{path}.{key}")
     if not isinstance(holder[key], str):
         raise wrong_type(f"{path}.{key}", "a string", holder[key])
 
@@ -238,16 +232,6 @@ def objects(body: JsonObject, key: str) -> list[JsonObject]:
         if not isinstance(entry, dict):
             raise wrong_type(f"{key}[{position}]", "an object", entry)
     return value
-
-
-def hold_to(
-    rules: Iterable[Rule], history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> None:
-    """Refuses a request that breaks one of these rules, in the words of the first."""
-    for rule in rules:
-        broken = rule.check(history, body, memory)
-        if broken is not None:
-            raise broken
 
 
 def part_text(content: object, key: str = "text") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from loopcheck.harness.checks.evidence import Evidence, Request
 from loopcheck.harness.checks.interface import finding
-from loopcheck.harness.checks.quantities import CHECK, Occurrence, beyond, in_words, is_met
+from loopcheck.harness.checks.quantities import CHECK, Occurrence, in_words, is_met, proof
 from loopcheck.harness.checks.wording import counted
 from loopcheck.harness.results import Finding, Level
 from loopcheck.harness.scenario.expectations import Quantity, RequestsModel
@@ -25,7 +25,7 @@ def request_findings(
                 evidence.scenario.title,
                 expected=f"{in_words(quantity, 'request')} ({name})",
                 seen=counted(len(seen), "request"),
-                entries=beyond(quantity, seen, evidence),
+                entries=proof(quantity, seen, evidence),
             )
     if expected.tools == "all":
         yield from _offers(level, evidence)

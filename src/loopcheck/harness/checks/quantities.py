@@ -94,13 +94,25 @@ def _noun(count: int, what: str) -> str:
     return counted(count, what) if what else str(count)
 
 
-def beyond(quantity: Quantity, seen: Sequence[Occurrence], evidence: Evidence) -> list[int]:
-    """The entries that prove it: those beyond what was expected, else the end of the case."""
-    most = _most(quantity)
+def proof(
+    quantity: Quantity, seen: Sequence[Occurrence], evidence: Evidence, tool: str = ""
+) -> list[int]:
+    """The entries that prove it: what was not expected first; where nothing is too much, the end
+    of the case, by which more had not come."""
     entries = [occurrence.n for occurrence in seen]
-    if most is not None and len(entries) > most:
-        return [*entries[most:], *entries[:most]]
-    return [evidence.last_n, *entries] if most is None or len(entries) < most else entries
+    odd = _unexpected(quantity, seen, evidence, tool)
+    rest = [n for n in entries if n not in odd]
+    return [*odd, *rest] if odd else [evidence.last_n, *entries]
+
+
+def _unexpected(
+    quantity: Quantity, seen: Sequence[Occurrence], evidence: Evidence, tool: str
+) -> list[int]:
+    if isinstance(quantity, tuple):
+        expected = pair_up(quantity, seen, _reads(evidence, tool)).values()
+        return [one.n for place, one in enumerate(seen) if place not in expected]
+    most = _most(quantity)
+    return [] if most is None else [one.n for one in seen[most:]]
 
 
 def _most(quantity: Quantity) -> int | None:
@@ -130,5 +142,5 @@ def _finding(
         evidence.scenario.title,
         expected=f"{in_words(quantity, what.removesuffix('s'))} of {tool}",
         seen=f"{len(seen)}: {calls}" if seen else "none",
-        entries=beyond(quantity, seen, evidence),
+        entries=proof(quantity, seen, evidence, tool),
     )

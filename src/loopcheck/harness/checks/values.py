@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import IntEnum
 
 from loopcheck.fake_providers.wire import JsonObject
@@ -212,12 +212,8 @@ def _from_boolean(sent: bool, got: object, types: set[str]) -> bool:
 
 
 def _equal_number(text: str, number: int | float) -> bool:
-    if not _NUMBER.fullmatch(text.strip()):
-        return False
-    try:
-        return Decimal(text.strip()) == Decimal(repr(number))
-    except InvalidOperation:
-        return False
+    digits = text.strip()
+    return bool(_NUMBER.fullmatch(digits)) and Decimal(digits) == Decimal(repr(number))
 
 
 def _is_text_of(text: str, value: object) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.config import TargetSource
 from loopcheck.harness.results import CaseResult, TargetCard, TargetResult
-from loopcheck.harness.runner import Broken, Driver, RunOptions, run_target
+from loopcheck.harness.runner import Broken, Driver, RunOptions, Skipped, run_target
 from loopcheck.harness.stage import OpenCase, Stage
 from loopcheck.harness.task import Outcome
 from loopcheck.harness.worker.client import (
@@ -70,7 +70,7 @@ class _WorkerDriver:
         except WorkerFailure as failure:
             raise Broken("hung" if failure.kind == "hung" else "target", failure.message) from None
         except WorkerSkipped as skipped:
-            raise Broken("target", f"its worker declined the case: {skipped}") from None
+            raise Skipped(str(skipped)) from None
         if case.timed_out.is_set():
             raise Broken("hung", f"it did not end within {seconds:g} s")
         return outcome

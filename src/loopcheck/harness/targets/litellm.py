@@ -61,14 +61,19 @@ class LiteLLMAdapter:
         return request
 
     async def request(self, conversation: dict[str, Any]) -> Reply:
+        began = False
         try:
             response = await self._ask(conversation)
+            began = True
+            if self.task.stream:
+                chunks = [chunk async for chunk in response]
+                response = client.stream_chunk_builder(chunks, messages=conversation["messages"])
         except OpenAIError as error:  # every exception of LiteLLM is one of OpenAI's
-            return Failed(f"{type(error).__name__}: {error}", retryable=False)
+            return Failed(f"{type(error).__name__}: {error}", retryable=began)
         return _reply(response)
 
     async def _ask(self, conversation: dict[str, Any]) -> Any:
-        response: Any = await client.acompletion(
+        return await client.acompletion(
             model=f"{_PREFIXES[self.task.dialect]}/{self.task.model}",
             api_base=self.task.base_url,
             api_key=self.task.api_key,
@@ -76,10 +81,6 @@ class LiteLLMAdapter:
             max_tokens=4096,
             **conversation,
         )
-        if not self.task.stream:
-            return response
-        chunks = [chunk async for chunk in response]
-        return client.stream_chunk_builder(chunks, messages=conversation["messages"])
 
     def append(
         self, conversation: dict[str, Any], calls: Calls, results: Sequence[CallResult]

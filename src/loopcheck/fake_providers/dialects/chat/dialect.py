@@ -7,7 +7,7 @@ from typing import Literal
 
 from loopcheck.fake_providers.dialects import openai_common
 from loopcheck.fake_providers.dialects.chat import read, render, rules
-from loopcheck.fake_providers.dialects.interface import Memory, Rule
+from loopcheck.fake_providers.dialects.interface import ItemIdKind, Memory, Rule
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -28,7 +28,7 @@ _UNKNOWN_MODEL = ServiceError(
 
 
 class ChatDialect(openai_common.OpenAIManners):
-    """OpenAI Chat Completions. The service keeps nothing between requests."""
+    """OpenAI Chat Completions. The service keeps no conversation between requests."""
 
     name: DialectName = "chat"
     rules: tuple[Rule, ...] = rules.RULES
@@ -39,7 +39,7 @@ class ChatDialect(openai_common.OpenAIManners):
         return "side" if openai_common.asks_for_models(method, path) else None
 
     def read(self, request: HttpRequest, memory: Memory) -> Reading:
-        return read.read(request, memory)
+        return read.read(request)
 
     def whole(self, answer: Answer) -> JsonObject:
         return render.whole(answer)
@@ -48,7 +48,9 @@ class ChatDialect(openai_common.OpenAIManners):
         return render.frames(answer, steps)
 
     def remember(self, answer: Answer, memory: Memory) -> None:
-        """Does nothing: clients send the whole conversation each time."""
+        """Notes the ids and names that came from here; clients send everything else again."""
+        for call in answer.calls:
+            memory.issued.update((call.call_id, call.tool))
 
     def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
         model = reading.model if reading else "gpt-4.1"
@@ -59,11 +61,14 @@ class ChatDialect(openai_common.OpenAIManners):
     ) -> list[Frame]:
         return [Frame(data={"error": openai_common.error_object(error)}, part="error")]
 
-    def side(self, request: HttpRequest) -> JsonObject:
+    def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
         return openai_common.models(request.path)
 
     def response_id(self, digest: str) -> str:
         return "chatcmpl-" + openai_common.base62(digest, 29)
 
-    def item_id(self, kind: Literal["say", "refuse", "call"], digest: str) -> str:
+    def item_id(self, kind: ItemIdKind, digest: str) -> str:
+        return ""
+
+    def seal(self, digest: str, *, redacted: bool) -> str:
         return ""

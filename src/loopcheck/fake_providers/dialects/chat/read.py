@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from loopcheck.fake_providers.dialects.chat import form
-from loopcheck.fake_providers.dialects.chat.rules import FORM
-from loopcheck.fake_providers.dialects.interface import Memory
-from loopcheck.fake_providers.dialects.openai_common import (
-    hold_to,
-    objects,
-    part_text,
-    request_body,
-)
+from loopcheck.fake_providers.dialects.openai_common import objects, part_text, request_body
 from loopcheck.fake_providers.wire import (
     HttpRequest,
     Item,
@@ -32,12 +25,11 @@ _KINDS: dict[str, ItemKind] = {
 }
 
 
-def read(request: HttpRequest, memory: Memory) -> Reading:
+def read(request: HttpRequest) -> Reading:
     """The request as a conversation. Raises ServiceError where it is malformed."""
     body = request_body(request)
     model = form.model(body)
     messages = form.messages(body)
-    hold_to(FORM, messages, body, memory)
     return Reading(
         dialect="chat",
         model=model,

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
+from loopcheck.fake_providers.dialects.chat.form import CALL_TEXT
 from loopcheck.fake_providers.dialects.openai_common import obfuscation, pads
 from loopcheck.fake_providers.script import Refuse, Say, Stop
 from loopcheck.fake_providers.wire import (
@@ -13,6 +14,8 @@ from loopcheck.fake_providers.wire import (
     Fragment,
     Frame,
     IssuedCall,
+    IssuedHosted,
+    IssuedThought,
     JsonObject,
     Open,
     Part,
@@ -32,7 +35,9 @@ _FINISH: Final[dict[Stop, str]] = {
 
 
 def whole(answer: Answer) -> JsonObject:
-    """The body of a response that is not streamed."""
+    """The body of a response that is not streamed. Raises ValueError for pieces that this
+    protocol cannot carry."""
+    _refuse_foreign(answer)
     choice: JsonObject = {
         "index": 0,
         "message": _message(answer),
@@ -52,7 +57,9 @@ def whole(answer: Answer) -> JsonObject:
 
 
 def frames(answer: Answer, steps: Sequence[Step]) -> list[Frame]:
-    """The chunks of a stream, up to `[DONE]`."""
+    """The chunks of a stream, up to `[DONE]`. Raises ValueError for pieces that this protocol
+    cannot carry."""
+    _refuse_foreign(answer)
     stream = _Stream(answer)
     stream.send(_first_delta(answer), part="head")
     for step in steps:
@@ -62,6 +69,14 @@ def frames(answer: Answer, steps: Sequence[Step]) -> list[Frame]:
         stream.send_usage()
     stream.frames.append(Frame(data="[DONE]", part="terminal"))
     return stream.frames
+
+
+def _refuse_foreign(answer: Answer) -> None:
+    for piece in answer.content:
+        if isinstance(piece, IssuedThought):
+            raise ValueError(f"chat cannot carry thinking: {piece.text!r}")
+        if isinstance(piece, IssuedHosted):
+            raise ValueError(f"chat cannot carry the hosted call {piece.label!r} ({piece.kind})")
 
 
 class _Stream:
@@ -123,7 +138,7 @@ def _send_call_step(stream: _Stream, step: Step, call: IssuedCall) -> None:
         head = {"index": index, **_call(call, "")}
         stream.send({"tool_calls": [head]}, part="open", label=call.label)
     elif isinstance(step, Fragment) and call.arguments:
-        fragment = {"index": index, "function": {"arguments": step.text}}
+        fragment = {"index": index, call.form: {CALL_TEXT[call.form]: step.text}}
         stream.send({"tool_calls": [fragment]}, part="fragment", label=call.label, text=step.text)
 
 
@@ -145,8 +160,8 @@ def _message(answer: Answer) -> JsonObject:
 def _call(call: IssuedCall, arguments: str) -> JsonObject:
     return {
         "id": call.call_id,
-        "type": "function",
-        "function": {"name": call.tool, "arguments": arguments},
+        "type": call.form,
+        call.form: {"name": call.tool, CALL_TEXT[call.form]: arguments},
     }
 
 

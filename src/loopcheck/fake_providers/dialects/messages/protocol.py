@@ -79,7 +79,7 @@ class Messages:
     ) -> list[Frame]:
         return [Frame(event="error", data=errors.envelope(error), part="error")]
 
-    def side(self, request: HttpRequest) -> JsonObject:
+    def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
         return side.answer(request)
 
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:
