@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import APIError
 from openai.lib.streaming.chat import ChatCompletionStreamState
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai_answers import (
     STOPS,
     Streamed,
     answering,
     call,
+    hosted,
     in_order,
     lines,
     question,
@@ -27,11 +29,13 @@ from openai_answers import (
     spoken_calls,
     streamed,
     streaming,
+    thought,
 )
 from syrupy.assertion import SnapshotAssertion
 
 from loopcheck.fake_providers.dialects import Memory, dialect
 from loopcheck.fake_providers.dialects.chat import DIALECT
+from loopcheck.fake_providers.dialects.chat.form import CALL_TEXT
 from loopcheck.fake_providers.script import ErrorName, Refuse, Say, Stop
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -78,7 +82,8 @@ def choices_and_usage(chunk: JsonObject) -> JsonObject:
 
 
 class TestStreams:
-    @given(streamed("chat"))
+    @given(streamed("chat", ["function"]))
+    @settings(deadline=None)
     def test_every_chunk_is_what_the_sdk_expects(self, case: Streamed) -> None:
         frames = DIALECT.frames(case.answer, case.steps)
         assert [frame.data for frame in frames[-1:]] == ["[DONE]"]
@@ -88,8 +93,8 @@ class TestStreams:
             assert set(chunk.model_extra or {}) <= {"obfuscation"}
             assert chunk.to_dict(exclude_unset=True) == frame.data
 
-    @given(streamed("chat"))
-    @settings(deadline=None)
+    @given(streamed("chat", ["function"]))
+    @settings(deadline=None, max_examples=50)
     def test_the_sdk_gathers_what_was_scripted(self, case: Streamed) -> None:
         frames = DIALECT.frames(case.answer, case.steps)
         state = ChatCompletionStreamState()
@@ -108,6 +113,34 @@ class TestStreams:
         assert (choice.message.refusal or "") == streamed_text(case, Refuse)
         assert choice.finish_reason == FINISH[case.answer.stop]
         assert (completion.usage is not None) == case.answer.reading.include_usage
+        if completion.usage is not None:
+            check_usage(completion.usage, case.answer)
+
+    @given(streamed("chat"))
+    @settings(deadline=None, max_examples=50)
+    def test_raw_chunks_join_to_every_call_custom_ones_included(self, case: Streamed) -> None:
+        """The SDK's own accumulator fails on custom calls, as it does with the service."""
+        frames = DIALECT.frames(case.answer, case.steps)
+        with streaming(frames, strict=False) as api:
+            received = list(api.chat.completions.create(model="m", messages=[], stream=True))
+        heads: dict[object, list[object]] = {}
+        texts: dict[object, str] = {}
+        for chunk in received:
+            for entry in (chunk.choices[0].delta.tool_calls or []) if chunk.choices else []:
+                fragment = entry.to_dict(exclude_unset=True)
+                index, form = fragment["index"], "custom" if "custom" in fragment else "function"
+                inner = fragment[form]
+                assert isinstance(inner, dict)
+                if index not in heads:
+                    assert fragment["type"] == form
+                    heads[index] = [fragment["id"], inner["name"]]
+                texts[index] = texts.get(index, "") + inner[CALL_TEXT[form]]
+        found = [(*heads[index], texts[index]) for index in sorted(heads, key=str)]
+        assert found == spoken_calls(case.answer)
+
+    def test_a_custom_call(self, snapshot: SnapshotAssertion) -> None:
+        answer = reply("chat", [call("chat", "sql", "query", "SELECT 1", "custom")], "calls")
+        assert lines(stream(answer), choices_and_usage) == snapshot
 
     def test_two_calls(self, snapshot: SnapshotAssertion) -> None:
         assert lines(stream(reply("chat", TWO_CALLS, "calls")), choices_and_usage) == snapshot
@@ -182,6 +215,17 @@ class TestStreams:
         assert texts == {"say": "Booking both.", "first": '{"seat":12}', "second": '{"seat":13}'}
 
 
+def check_usage(usage: CompletionUsage, answer: Answer) -> None:
+    assert (usage.prompt_tokens, usage.completion_tokens) == (
+        answer.usage.input,
+        answer.usage.output,
+    )
+    assert usage.total_tokens == answer.usage.input + answer.usage.output
+    details = usage.completion_tokens_details
+    assert details is not None
+    assert details.reasoning_tokens == answer.usage.reasoning
+
+
 def stream(answer: Answer) -> list[Frame]:
     return DIALECT.frames(answer, in_order(answer.content, 6))
 
@@ -197,7 +241,7 @@ def streamed_text(case: Streamed, kind: type[Say] | type[Refuse]) -> str:
 
 class TestWhole:
     @given(streamed("chat"))
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=50)
     def test_the_sdk_reads_what_was_scripted(self, case: Streamed) -> None:
         body = DIALECT.whole(case.answer)
         parsed = ChatCompletion.model_validate(body, strict=True)
@@ -207,10 +251,13 @@ class TestWhole:
         message = completion.choices[0].message
         found = [
             (c.id, c.function.name, c.function.arguments)
-            for c in message.tool_calls or []
             if c.type == "function"
+            else (c.id, c.custom.name, c.custom.input)
+            for c in message.tool_calls or []
         ]
         assert found == spoken_calls(case.answer)
+        assert completion.usage is not None
+        check_usage(completion.usage, case.answer)
         assert (message.content or "") == "".join(said(case.answer, Say))
         assert (message.refusal or "") == "".join(said(case.answer, Refuse))
         assert completion.choices[0].finish_reason == FINISH[case.answer.stop]
@@ -219,7 +266,15 @@ class TestWhole:
     def test_the_public_schema_holds(self, stop: Stop) -> None:
         document = specification("openai-chat-and-responses.openapi.json")
         schema = {"$ref": "#/components/schemas/CreateChatCompletionResponse", **document}
-        contents: list[list[Piece]] = [[Say("Hi")], [Refuse("No")], TWO_CALLS, TWO_CALLS[1:], []]
+        custom = call("chat", "sql", "query", "SELECT 1", "custom")
+        contents: list[list[Piece]] = [
+            [Say("Hi")],
+            [Refuse("No")],
+            TWO_CALLS,
+            TWO_CALLS[1:],
+            [custom],
+            [],
+        ]
         for content in contents:
             jsonschema.validate(DIALECT.whole(reply("chat", content, stop)), schema)
 
@@ -329,7 +384,7 @@ class TestManners:
     def test_ids_have_the_shapes_of_the_service(self, digest: str) -> None:
         assert re.fullmatch(r"chatcmpl-[0-9A-Za-z]{29}", DIALECT.response_id(digest))
         assert re.fullmatch(r"req_[0-9a-f]{32}", DIALECT.request_id(digest))
-        assert DIALECT.item_id("call", digest) == ""
+        assert DIALECT.item_id("call", digest) == DIALECT.seal(digest, redacted=False) == ""
 
     @given(st.from_regex(r"[0-9a-f]{64}", fullmatch=True), st.text(max_size=20))
     def test_call_ids_show_their_label(self, digest: str, label: str) -> None:
@@ -338,7 +393,23 @@ class TestManners:
         if re.fullmatch(r"[A-Za-z0-9_]+", label):
             assert call_id.startswith(f"call_{label[:12]}_")
 
-    def test_nothing_is_stored(self) -> None:
+    def test_nothing_is_stored_but_what_the_ids_and_names_were(self) -> None:
         memory = Memory()
-        DIALECT.remember(reply("chat", TWO_CALLS, "calls"), memory)
-        assert memory == Memory()
+        answer = reply("chat", TWO_CALLS, "calls")
+        DIALECT.remember(answer, memory)
+        assert memory == Memory(issued={"book", *(piece.call_id for piece in answer.calls)})
+
+
+@pytest.mark.parametrize(
+    ("piece", "words"),
+    [
+        (thought("Hm."), "thinking: 'Hm.'"),
+        (hosted("web_search_call", "{}", None, label="find"), "'find' (web_search_call)"),
+    ],
+)
+def test_what_this_protocol_has_no_place_for(piece: Piece, words: str) -> None:
+    answer = reply("chat", [Say("Hi"), piece])
+    with pytest.raises(ValueError, match=re.escape(words)):
+        DIALECT.whole(answer)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        stream(answer)

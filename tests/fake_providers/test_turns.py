@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import hypothesis
 from hypothesis import strategies as st
 
-from loopcheck.fake_providers.turns import (
-    Given,
-    Recognised,
-    asks_for_a_turn,
-    invented_call,
-    recognise,
-)
+from loopcheck.fake_providers.turns import Given, Recognised, asks_for_a_turn
 from loopcheck.fake_providers.wire import IssuedCall, Item, OfferedTool
 
 
-def issued(call_id: str, tool: str = "book", label: str = "book") -> IssuedCall:
-    return IssuedCall(label=label, tool=tool, arguments="{}", call_id=call_id, item_id="")
+@dataclass(frozen=True)
+class Response:
+    turn: int
+    ids: tuple[str, ...]
+    text: str
+    tokens: tuple[str, ...]
 
 
-def response(turn: int, *ids: str, text: str = "", tokens: tuple[str, ...] = ()) -> Given:
-    calls = tuple(issued(call_id) for call_id in ids)
-    return Given(turn=turn, calls=calls, text=text, tokens=frozenset(tokens))
+def response(turn: int, *ids: str, text: str = "", tokens: tuple[str, ...] = ()) -> Response:
+    return Response(turn, ids, text, tokens)
+
+
+def given(responses: list[Response]) -> Given:
+    """What was given: each turn's calls have a label of their own."""
+    made = Given()
+    for one in responses:
+        calls = [
+            IssuedCall(label=f"t{one.turn}", tool="book", arguments="{}", call_id=i, item_id="")
+            for i in one.ids
+        ]
+        made.add(one.turn, calls, text=one.text)
+    return made
+
+
+def recognise(items: list[Item], responses: list[Response]) -> Recognised:
+    def tokens(labels: Sequence[str]) -> frozenset[str]:
+        return frozenset(t for one in responses if f"t{one.turn}" in labels for t in one.tokens)
+
+    return given(responses).recognise(items, tokens)
+
+
+def invented_call(items: list[Item], responses: list[Response]) -> Item | None:
+    return given(responses).invented_call(items)
 
 
 def user(text: str) -> Item:
@@ -109,14 +132,14 @@ def test_a_rewritten_history_is_recognised_by_its_number_of_replies() -> None:
     assert recognise(items, seen) == Recognised(2, "count")
 
 
-@given(st.integers(1, 6), st.data())
-@settings(max_examples=60)
+@hypothesis.given(st.integers(1, 6), st.data())
+@hypothesis.settings(max_examples=60)
 def test_a_faithful_loop_is_always_at_the_turn_behind_the_last(
     turns: int, data: st.DataObject
 ) -> None:
     """Whatever ids are issued, fresh or repeated, a client that keeps everything moves on."""
     ids = st.sampled_from(["a", "b", "c"])
-    seen: list[Given] = []
+    seen: list[Response] = []
     items: list[Item] = [user("go")]
     for turn in range(1, turns + 1):
         calls = data.draw(st.lists(ids, min_size=1, max_size=3))
@@ -158,3 +181,21 @@ def test_without_tools_a_request_for_a_title_is_no_task() -> None:
 
 def test_a_script_without_prompt_begins_with_any_request() -> None:
     assert asks_for_a_turn([], [], prompt=None, tools=["book"])
+
+
+def test_a_look_costs_no_more_after_a_thousand_attempts() -> None:
+    """Each attempt has ids of its own, and only the conversation is looked through."""
+    made = Given()
+    for number in range(1000):
+        call = IssuedCall(
+            label="book", tool="book", arguments="{}", call_id=f"call_{number}", item_id=""
+        )
+        made.add(1, [call])
+    asked: list[Sequence[str]] = []
+
+    def tokens(labels: Sequence[str]) -> frozenset[str]:
+        asked.append(labels)
+        return frozenset()
+
+    assert made.recognise([user("x")], tokens) == Recognised(0, "none")
+    assert asked == [("book",)]

@@ -10,26 +10,33 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
+from typing import Any
 from urllib.parse import urlsplit
 
 import loopcheck
 
 Parse = Callable[[str], dict[str, object]]
+Json = dict[str, Any]
 
 
-def is_wrong(choice: dict) -> bool:
+def is_wrong(choice: Json) -> bool:
     return choice["finish_reason"] not in ("stop", "tool_calls")
 
 
 def closed_brace(text: str) -> dict[str, object]:
     """What careless loops do with arguments that were cut."""
     try:
-        return json.loads(text)
+        return parsed(text)
     except ValueError:
-        return json.loads(text + "}")
+        return parsed(text + "}")
 
 
-def ask(task: loopcheck.Task, messages: list[object]) -> dict:
+def parsed(text: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+def ask(task: loopcheck.Task, messages: list[object]) -> Json:
     tools = [
         {"type": "function", "function": {"name": spec.name, "parameters": spec.parameters}}
         for spec in task.specs
@@ -45,12 +52,13 @@ def ask(task: loopcheck.Task, messages: list[object]) -> dict:
         answer = connection.getresponse()
         if answer.status != 200:
             raise ConnectionError(f"status {answer.status}")
-        return assembled(answer) if task.stream else json.load(answer)["choices"][0]
+        choice: Json = assembled(answer) if task.stream else json.load(answer)["choices"][0]
+        return choice
 
 
-def assembled(answer: HTTPResponse) -> dict:
-    message: dict = {"role": "assistant", "content": None, "tool_calls": []}
-    choice = {"message": message, "finish_reason": None}
+def assembled(answer: HTTPResponse) -> Json:
+    message: Json = {"role": "assistant", "content": None, "tool_calls": []}
+    choice: Json = {"message": message, "finish_reason": None}
     for chunk in chunks(answer):
         for part in chunk["choices"]:
             choice["finish_reason"] = part["finish_reason"] or choice["finish_reason"]
@@ -62,14 +70,15 @@ def assembled(answer: HTTPResponse) -> dict:
     return choice
 
 
-def chunks(answer: HTTPResponse) -> Iterator[dict]:
+def chunks(answer: HTTPResponse) -> Iterator[Json]:
     for line in answer:
         data = line.decode().removeprefix("data:").strip()
         if data.startswith("{"):
-            yield json.loads(data)
+            chunk: Json = json.loads(data)
+            yield chunk
 
 
-def add(calls: list[dict], delta: dict) -> None:
+def add(calls: list[Json], delta: Json) -> None:
     if delta["index"] == len(calls):
         function = {"name": "", "arguments": ""}
         calls.append({"id": delta["id"], "type": "function", "function": function})
@@ -77,11 +86,11 @@ def add(calls: list[dict], delta: dict) -> None:
         calls[delta["index"]]["function"][key] += text
 
 
-def spec_of(task: loopcheck.Task, call: dict) -> loopcheck.Tool:
+def spec_of(task: loopcheck.Task, call: Json) -> loopcheck.Tool:
     return next(spec for spec in task.specs if spec.name == call["function"]["name"])
 
 
-def result(call: dict, text: str) -> dict[str, object]:
+def result(call: Json, text: str) -> dict[str, object]:
     return {"role": "tool", "tool_call_id": call["id"], "content": text}
 
 
@@ -103,7 +112,7 @@ def loop(task: loopcheck.Task, parse: Parse, *, looks: bool) -> loopcheck.Outcom
 
 @loopcheck.loop(dialects=["chat"], packages=["pytest"])
 def honest(task: loopcheck.Task) -> loopcheck.Outcome:
-    return loop(task, json.loads, looks=True)
+    return loop(task, parsed, looks=True)
 
 
 @loopcheck.loop(dialects=["chat"], packages=["pytest", "no-such-package"])
@@ -121,6 +130,6 @@ async def asynchronous(task: loopcheck.Task) -> loopcheck.Outcome:
             return loopcheck.final(choice["message"]["content"])
         messages.append(choice["message"])
         for call in calls:
-            text = await spec_of(task, call).acall(json.loads(call["function"]["arguments"]))
+            text = await spec_of(task, call).acall(parsed(call["function"]["arguments"]))
             messages.append(result(call, text))
     return loopcheck.ended("limit", "max_rounds")

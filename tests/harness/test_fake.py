@@ -9,11 +9,12 @@ from anthropic import Anthropic, AsyncAnthropic
 from openai import AsyncOpenAI, OpenAI
 
 import loopcheck
+from loopcheck.fake_providers.script import Content
 from loopcheck.harness.fake import FakeProvider
 from loopcheck.harness.providing import Providing
 
 QUESTION = {"role": "user", "content": "Where is A-1?"}
-TURNS = (
+TURNS: tuple[Content | list[Content], ...] = (
     [loopcheck.say("Let me see."), loopcheck.call("get_order", {"id": "A-1"}, label="order")],
     loopcheck.say("It has shipped."),
 )
@@ -23,10 +24,6 @@ RESULT = '{"status": "shipped"}'
 @pytest.fixture
 def fake(loopcheck_provider: Providing) -> FakeProvider:
     return loopcheck_provider.turns(*TURNS)
-
-
-def parameters(name: str) -> dict[str, object]:
-    return {"name": name, "parameters": {"type": "object", "properties": {}}}
 
 
 def test_chat_completions(fake: FakeProvider) -> None:
@@ -40,7 +37,7 @@ def test_chat_completions(fake: FakeProvider) -> None:
         answer = {"role": "tool", "tool_call_id": call.id, "content": RESULT}
         second = chat.create(model="gpt-4o", messages=[QUESTION, message, answer])  # type: ignore[list-item]
     assert second.choices[0].message.content == "It has shipped."
-    assert [request.body["messages"] for request in fake.requests][0] == [QUESTION]  # type: ignore[index]
+    assert fake.requests[0].body["messages"] == [QUESTION]  # type: ignore[index]
     assert fake.requests[1].result("order") == RESULT
 
 

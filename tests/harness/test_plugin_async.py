@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,25 @@ def test_agent(case):
     result = project.runpytest()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["case.acheck() needs a running asyncio loop, *"])
+
+
+def test_nothing_is_left_unclosed(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_agent=f"""{HEAD}
+@pytest.mark.asyncio
+@loopcheck.cases(asynchronous, scenarios=CHOSEN)
+async def test_async(case):
+    await case.acheck()
+
+@loopcheck.cases(asynchronous, scenarios=CHOSEN)
+def test_sync(case):
+    case.check()
+
+def test_fake(loopcheck_provider):
+    loopcheck_provider.turns(loopcheck.say("Hello."))
+"""
+    )
+    # In development mode Python tells of sockets and loops that are never closed.
+    result = project.run(sys.executable, "-X", "dev", "-m", "pytest", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=5)
+    assert "ResourceWarning" not in result.stderr.str()

@@ -117,14 +117,14 @@ def test_text_without_end_is_cut() -> None:
     assert "x" * 600 + "… (4400 more characters)" in text
 
 
-def test_the_summary_below_a_pytest_run_has_one_line_a_target() -> None:
-    results = [
-        ["langchain", "a[chat-stream]", "fail"],
-        ["langchain", "b[chat-stream]", "pass"],
-        ["reference", "a[chat-stream]", "pass"],
-        "not a result",
-    ]
-    assert terminal.pytest_summary(results) == [
-        "langchain: 2 cases: 1 FAIL (must), 1 pass",
-        "reference: 1 case: 1 pass",
-    ]
+def test_the_command_that_runs_a_test_again_is_the_tests_own() -> None:
+    block = terminal.failure_block(FAILING, rerun="pytest 'test_it.py::test_it[once/lost-chat]'")
+    rerun = [line for line in block.splitlines() if line.startswith("rerun")]
+    assert rerun == ["rerun         pytest 'test_it.py::test_it[once/lost-chat]'"]
+
+
+def test_a_known_failure_that_passes_says_what_it_is_listed_as() -> None:
+    stale = case("stale", expectations=(BUG,))
+    assert terminal.stale_block(stale).splitlines()[0] == (
+        "once/lost[chat-stream] is listed as bug (effect.once: will be mended) and no longer fails"
+    )

@@ -98,7 +98,7 @@ class Outlet:
             return
         chunked = reply.streamed and received.chunks
         for index, segment in enumerate(reply.segments):
-            await asyncio.sleep(0)
+            await asyncio.sleep(reply.pauses.get(index, 0) / 1000)
             # An empty chunk would be the last one.
             if segment:
                 await self._write(chunk(segment) if chunked else segment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
@@ -24,7 +24,7 @@ from loopcheck.fake_providers.wire import (
 
 _LONGEST_SEEDED: Final = 12
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_NO_CUTS: Final[Mapping[int, int]] = MappingProxyType({})
+_NO_CUTS: Final[Mapping[int, Collection[int]]] = MappingProxyType({})
 
 
 def steps(
@@ -32,16 +32,16 @@ def steps(
     delivery: Delivery,
     *,
     seed: int,
-    cuts: Mapping[int, int] = _NO_CUTS,
+    cuts: Mapping[int, Collection[int]] = _NO_CUTS,
 ) -> list[Step]:
     """The order in which the pieces are opened, sent fragment by fragment, and closed.
 
     Only neighbouring calls are interleaved, never text. `cuts` maps the position of a piece to
-    a character offset in its text where a fragment ends, whatever the fragments are. Raises
+    character offsets in its text where a fragment ends, whatever the fragments are. Raises
     ValueError when the listed pieces of a call do not join to its arguments.
     """
     queues = [
-        _steps_of(index, _fragments_of(index, piece, delivery, seed, cuts.get(index)))
+        _steps_of(index, _fragments_of(index, piece, delivery, seed, cuts.get(index, ())))
         for index, piece in enumerate(content)
     ]
     ordered: list[Step] = []
@@ -90,7 +90,7 @@ def _steps_of(index: int, fragments: Sequence[str]) -> list[Step]:
 
 
 def _fragments_of(
-    index: int, piece: Piece, delivery: Delivery, seed: int, cut: int | None
+    index: int, piece: Piece, delivery: Delivery, seed: int, cuts: Collection[int]
 ) -> list[str]:
     text = wire_text(piece)
     label = piece.label if isinstance(piece, IssuedCall) else f"say:{index}"
@@ -103,7 +103,9 @@ def _fragments_of(
         raise ValueError(
             f"the pieces of {label!r} join to {''.join(listed)!r}, not to its arguments {text!r}"
         )
-    return fragments if cut is None else list(_cut_at(fragments, cut))
+    for cut in cuts:
+        fragments = list(_cut_at(fragments, cut))
+    return fragments
 
 
 def _divided(text: str, how: Fragments, numbers: random.Random) -> list[str]:

@@ -13,38 +13,26 @@ holds for a proper end alone; a broken connection is `failed`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import ceil
-from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, get_args
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
 
-from loopcheck.fake_providers import delivery, places, sse
+from loopcheck.fake_providers import error_replies, places, sse
 from loopcheck.fake_providers.dialects.interface import Dialect
+from loopcheck.fake_providers.error_replies import Headers
 from loopcheck.fake_providers.ids import digest
 from loopcheck.fake_providers.places import FaultError, Spot
-from loopcheck.fake_providers.script import (
-    Attempt,
-    DialectName,
-    ErrorName,
-    Fault,
-    Mode,
-    Stop,
-)
-from loopcheck.fake_providers.wire import Answer, Ending, Frame, Reading, ServiceError
+from loopcheck.fake_providers.script import Attempt, Delivery, Fault, Mode
+from loopcheck.fake_providers.wire import Answer, Ending, Frame, ServiceError
+from loopcheck.fake_providers.writing import Ends, Writing
 
 __all__ = ["FaultError", "Rendered", "render"]
 
 Sent: TypeAlias = Literal["whole", "cut", "none"]
-Ends: TypeAlias = Literal["well", "marked", "unmarked", "failed"]
-Headers: TypeAlias = tuple[tuple[str, str], ...]
 
-_PINGS: Final[Mapping[DialectName, Frame]] = MappingProxyType(
-    {"messages": Frame(event="ping", data={"type": "ping"}, part="ping")}
-)
 _JSON: Final[Headers] = (("content-type", "application/json"),)
 _EVENTS: Final[Headers] = (("content-type", "text/event-stream; charset=utf-8"),)
-_GOOD_STOPS: Final[frozenset[Stop]] = frozenset({"end", "calls", "pause"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +42,9 @@ class Rendered:
     `streamed` asks for the chunked transfer coding: for event streams, and for whole bodies
     that are cut, which a content length would give away. `frame_texts` has the text of each
     frame of `body_frames`, then that of a frame of which only a part is sent; a whole body is
-    one text. `status` is 0 when the connection closes without an answer.
+    one text. `status` is 0 when the connection closes without an answer. `odd` says that the
+    response is none that the service itself would send. `pauses` has the milliseconds to wait
+    before the segment with that index.
     """
 
     status: int
@@ -67,14 +57,23 @@ class Rendered:
     sent: Mapping[str, Sent]
     ends: Ends
     frame_texts: tuple[str, ...]
+    odd: bool = False
+    pauses: Mapping[int, int] = field(default_factory=dict)
 
 
 def render(
-    dialect: Dialect, answer: Answer, attempt: Attempt, mode: Mode, *, seed: int
+    dialect: Dialect,
+    answer: Answer,
+    attempt: Attempt,
+    mode: Mode,
+    *,
+    seed: int,
+    now: Callable[[], float] = time.time,
 ) -> Rendered:
-    """The response to one request. Raises FaultError when its fault cannot strike."""
+    """The response to one request. Raises FaultError when its fault cannot strike. `now` is the
+    clock (seconds since 1970) for dates that are announced to the client."""
     request_id = dialect.request_id(digest(seed, "request", answer.response_id))
-    job = _Job(dialect, answer, attempt, mode, seed, request_id)
+    job = _Job(Writing(dialect, answer, attempt, mode, seed), request_id, now)
     fault = attempt.fault
     if fault is None:
         return job.whole() if mode == "whole" else job.stream()
@@ -86,6 +85,8 @@ def render(
         case "headers-only":
             ending = _ending(fault.then)
             return job.without_body(200, ending, _broken(ending))
+        case "empty" if fault.terminal and mode == "stream":
+            return job.terminal_alone()
         case "empty":
             return job.without_body(200, "complete", "unmarked")
         case "error-body":
@@ -98,31 +99,47 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    dialect: Dialect
-    answer: Answer
-    attempt: Attempt
-    mode: Mode
-    seed: int
+    writing: Writing
     request_id: str
+    now: Callable[[], float]
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.writing.dialect
+
+    @property
+    def answer(self) -> Answer:
+        return self.writing.answer
+
+    @property
+    def delivery(self) -> Delivery:
+        return self.writing.attempt.delivery
+
+    @property
+    def streams(self) -> bool:
+        return self.writing.mode == "stream"
 
     def stream(self) -> Rendered:
-        frames = self._frames(None)
-        encoded = self._encoded(frames)
-        return self._rendered(frames, encoded, ends=_undisturbed(self.answer))
+        frames = self.writing.frames()
+        encoded = self.writing.encoded(frames)
+        return self._rendered(
+            frames, encoded, sent=self._all("whole"), ends=self.writing.ends(encoded)
+        )
 
     def whole(self) -> Rendered:
-        body = self._body()
+        body = self.writing.body()
         return self._rendered(
-            (), [body], streamed=False, sent=self._all("whole"), ends=_undisturbed(self.answer)
+            (), [body], streamed=False, sent=self._all("whole"), ends=self.writing.ends([body])
         )
 
     def http(self, fault: Fault) -> Rendered:
-        error = _named(self.dialect, fault, self.answer.reading)
-        headers = (*self._headers(streamed=False), *_retry_headers(error))
+        error = error_replies.named(self.dialect, fault, self.answer.reading)
+        announced = error_replies.retry_headers(error, fault, self.now())
+        headers = (*self._headers(streamed=False), *announced)
         return self._error(error, fault, error.status, headers)
 
     def error_body(self, fault: Fault) -> Rendered:
-        error = _named(self.dialect, fault, self.answer.reading)
+        error = error_replies.named(self.dialect, fault, self.answer.reading)
         return self._error(error, fault, 200, self._headers(streamed=False))
 
     def without_body(self, status: int, ending: Ending, ends: Ends) -> Rendered:
@@ -130,14 +147,24 @@ class _Job:
             (),
             [],
             status=status,
-            headers=self._headers(streamed=self.mode == "stream") if status else (),
+            headers=self._headers(streamed=self.streams) if status else (),
             ending=ending,
             sent=self._all("none"),
             ends=ends,
         )
 
+    def terminal_alone(self) -> Rendered:
+        """The last event of a response that says nothing. Only where that event is a response
+        of its own does it end one."""
+        nothing = replace(self.answer, content=(), item_ids=(), stop="end")
+        last = self.dialect.frames(nothing, [])[-1]
+        complete = isinstance(last.data, dict) and "response" in last.data
+        encoded = sse.encode([last], self.delivery)
+        ends: Ends = "well" if complete else "unmarked"
+        return self._rendered([last], encoded, sent=self._all("none"), ends=ends)
+
     def cut_whole(self, fault: Fault) -> Rendered:
-        body = self._body()
+        body = self.writing.body()
         size = _whole_size(fault, body)
         if size > len(body) or (fault.kind == "eof" and size == len(body)):
             raise FaultError(
@@ -152,8 +179,8 @@ class _Job:
 
     def cut_stream(self, fault: Fault) -> Rendered:
         try:
-            frames = self._frames(fault)
-            encoded = self._encoded(frames)
+            frames = self.writing.frames(fault.at)
+            encoded = self.writing.encoded(frames)
             spot = places.spot(fault.at, self.answer, frames, encoded)
         except FaultError as error:
             raise FaultError(f"the fault {fault.kind} cannot strike: {error}") from None
@@ -161,53 +188,38 @@ class _Job:
             raise FaultError(
                 f"the fault eof at {places.described(fault.at)} cannot strike: nothing is missing"
             )
-        sent_frames = frames[: spot.frame]
         sent_bytes = encoded[: spot.frame]
         partial = encoded[spot.frame][: spot.size] if spot.size else b""
-        last, tail = self._tail(fault, len(sent_frames), partial)
-        ending = _ending(fault.kind)
+        last, tail = self._tail(fault, frames, spot, partial)
         return self._rendered(
-            (*sent_frames, *last),
+            (*frames[: spot.frame], *last),
             [*sent_bytes, *tail],
-            ending=ending,
-            sent=self._sent(sent_frames),
-            ends=self._ends(fault, frames, spot),
+            ending=_ending(fault.kind),
+            sent=self._sent(frames, spot),
+            ends=self._ends(fault, frames, encoded, spot),
         )
 
     def _tail(
-        self, fault: Fault, sent: int, partial: bytes
-    ) -> tuple[tuple[Frame, ...], list[bytes]]:
+        self, fault: Fault, frames: Sequence[Frame], spot: Spot, partial: bytes
+    ) -> tuple[Sequence[Frame], list[bytes]]:
         if fault.kind != "error-event":
             return (), [partial] if partial else []
-        error = _named(self.dialect, fault, self.answer.reading)
-        frames = tuple(self.dialect.error_frames(error, sent, answer=self.answer))
-        plain = replace(self.attempt.delivery, comments=0, pings=0, bom=False)
-        encoded = sse.encode(frames, plain)
+        error = error_replies.in_stream(self.dialect, fault, self.answer, spot.frame, frames)
+        plain = replace(self.delivery, comments=0, pings=0, bom=False)
+        encoded = sse.encode(error, plain)
         if partial:
             newline = b"\r\n" if plain.newline == "crlf" else b"\n"
             encoded = [partial + newline, *encoded]
-        return frames, encoded
+        return error, encoded
 
-    def _ends(self, fault: Fault, frames: Sequence[Frame], spot: Spot) -> Ends:
+    def _ends(
+        self, fault: Fault, frames: Sequence[Frame], encoded: Sequence[bytes], spot: Spot
+    ) -> Ends:
         if spot.frame == len(frames):
-            return _undisturbed(self.answer)
+            return self.writing.ends(encoded)
         if fault.kind != "eof":
             return "failed"
-        signalled = spot.frame > places.success(frames)
-        return _undisturbed(self.answer) if signalled else "unmarked"
-
-    def _frames(self, fault: Fault | None) -> list[Frame]:
-        cuts = places.cuts(fault.at, self.answer.content) if fault else {}
-        ordered = delivery.steps(
-            self.answer.content, self.attempt.delivery, seed=self.seed, cuts=cuts
-        )
-        return self.dialect.frames(self.answer, ordered)
-
-    def _encoded(self, frames: Sequence[Frame]) -> list[bytes]:
-        return sse.encode(frames, self.attempt.delivery, _PINGS.get(self.dialect.name))
-
-    def _body(self) -> bytes:
-        return sse.compact(self.dialect.whole(self.answer)).encode()
+        return self.writing.ends(encoded) if spot.frame > places.success(frames) else "unmarked"
 
     def _headers(self, *, streamed: bool) -> Headers:
         kind = _EVENTS if streamed else _JSON
@@ -230,12 +242,15 @@ class _Job:
     def _all(self, state: Sent) -> dict[str, Sent]:
         return {call.label: state for call in self.answer.calls}
 
-    def _sent(self, frames: Sequence[Frame]) -> dict[str, Sent]:
+    def _sent(self, frames: Sequence[Frame], spot: Spot) -> dict[str, Sent]:
+        if spot.frame > places.success(frames):
+            return self._all("whole")
+        if self.writing.is_raw:
+            return self._all("cut" if spot.frame or spot.size else "none")
         states: dict[str, Sent] = {}
         for call in self.answer.calls:
-            own = [frame for frame in frames if frame.label == call.label]
-            text = "".join(frame.text for frame in own if frame.part in ("open", "fragment"))
-            whole = bool(own) and text == call.arguments
+            own = [frame for frame in frames[: spot.frame] if frame.label == call.label]
+            whole = bool(own) and "".join(frame.text for frame in own) == call.arguments
             states[call.label] = "whole" if whole else "cut" if own else "none"
         return states
 
@@ -245,31 +260,39 @@ class _Job:
         encoded: Sequence[bytes],
         *,
         ends: Ends,
+        sent: Mapping[str, Sent],
         status: int = 200,
         headers: Headers | None = None,
         streamed: bool = True,
         ending: Ending = "complete",
-        sent: Mapping[str, Sent] | None = None,
     ) -> Rendered:
         if headers is None:
-            headers = self._headers(streamed=self.mode == "stream")
-        how = self.attempt.delivery
+            headers = self._headers(streamed=self.streams)
+        how = self.delivery
+        waits = dict(self.writing.waits(frames, encoded))
+        segments = sse.segments(encoded, how, self.writing.seed, waits)
         return Rendered(
             status=status,
             headers=headers,
             body_frames=tuple(frames),
-            segments=tuple(sse.segments(encoded, how, self.seed)),
+            segments=tuple(segments),
             streamed=streamed,
             ending=ending,
             keep_alive=how.keep_alive,
-            sent=self._sent(frames) if sent is None else sent,
+            sent=sent,
             ends=ends,
             frame_texts=tuple(part.decode(errors="replace") for part in encoded),
+            odd=self.writing.is_odd,
+            pauses=dict(_before(segments, waits)),
         )
 
 
-def _undisturbed(answer: Answer) -> Ends:
-    return "well" if answer.stop in _GOOD_STOPS else "marked"
+def _before(segments: Sequence[bytes], waits: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for index, segment in enumerate(segments):
+        if start in waits:
+            yield index, waits[start]
+        start += len(segment)
 
 
 def _ending(kind: str) -> Ending:
@@ -292,28 +315,6 @@ def _whole_size(fault: Fault, body: bytes) -> int:
     if only_size and at.edge is not None:
         return 0 if at.edge == "start" else len(body)
     return len(body) * 2 // 3
-
-
-def _named(dialect: Dialect, fault: Fault, reading: Reading) -> ServiceError:
-    """The error in the dialect's words; a status alone picks the words that go with it."""
-    error = dialect.named_error(fault.error, reading)
-    if fault.status is not None and fault.status != error.status:
-        names: tuple[ErrorName, ...] = get_args(ErrorName)
-        fitting = (dialect.named_error(name, reading) for name in names)
-        error = next((other for other in fitting if other.status == fault.status), error)
-        error = replace(error, status=fault.status)
-    if fault.retry_after_ms is not None:
-        error = replace(error, retry_after_ms=fault.retry_after_ms)
-    return error
-
-
-def _retry_headers(error: ServiceError) -> Headers:
-    """`retry-after` counts whole seconds, so it cannot announce less than one."""
-    delay = error.retry_after_ms
-    if delay is None:
-        return ()
-    exact = ("retry-after-ms", str(delay))
-    return (exact, ("retry-after", str(ceil(delay / 1000)))) if delay >= 1000 else (exact,)
 
 
 def _merged(headers: Headers, wins: Headers) -> Headers:

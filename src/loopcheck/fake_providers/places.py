@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
 
-from loopcheck.fake_providers.delivery import wire_text
+from loopcheck.fake_providers.delivery import label_of, wire_text
 from loopcheck.fake_providers.script import Place
 from loopcheck.fake_providers.sse import data_offset
-from loopcheck.fake_providers.wire import Answer, Frame, IssuedCall, Piece
-
-TEXT: Final = "say"
+from loopcheck.fake_providers.wire import Answer, Frame, Piece
 
 
 class FaultError(Exception):
@@ -49,12 +46,14 @@ def described(place: Place) -> str:
     return f"{{bytes: {place.size}}}" if place.size is not None else str(place.edge)
 
 
-def cuts(place: Place, content: Sequence[Piece]) -> Mapping[int, int]:
-    """The fragment boundary that a place inside arguments or text needs."""
-    if place.frame is not None or place.inside is None:
-        return {}
-    index, offset = _inside(place, content)
-    return {index: offset}
+def cuts(places: Iterable[Place], content: Sequence[Piece]) -> Mapping[int, Collection[int]]:
+    """The fragment boundaries that places inside arguments or text need, by piece."""
+    found: dict[int, set[int]] = {}
+    for place in places:
+        if place.frame is None and place.inside is not None:
+            index, offset = _inside(place, content)
+            found.setdefault(index, set()).add(offset)
+    return found
 
 
 def spot(place: Place, answer: Answer, frames: Sequence[Frame], encoded: Sequence[bytes]) -> Spot:
@@ -125,32 +124,19 @@ def _at_byte(size: int, place: Place, body: _Body) -> Spot:
 def _within(place: Place, body: _Body) -> Spot:
     content = body.answer.content
     target, offset = _inside(place, content)
-    belongs = _belonging(content[target], content)
-    if isinstance(content[target], IssuedCall):
-        wanted = offset
-    else:
-        before = (p for p in content[:target] if not isinstance(p, IssuedCall))
-        wanted = offset + sum(len(wire_text(piece)) for piece in before)
+    before = (piece for piece in content[:target] if label_of(piece) == place.inside)
+    wanted = offset + sum(len(wire_text(piece)) for piece in before)
+    own = [index for index, frame in enumerate(body.frames) if frame.label == place.inside]
     if wanted == 0:
-        opened = [i for i, frame in enumerate(body.frames) if belongs(frame)]
-        return Spot(frame=(opened[0] if opened else 0) + 1)
-    texts = (frame.text if belongs(frame) else "" for frame in body.frames)
-    for index, total in enumerate(accumulate(len(text) for text in texts)):
+        return Spot(frame=(own[0] if own else 0) + 1)
+    for index, total in zip(own, accumulate(len(body.frames[i].text) for i in own), strict=True):
         if total == wanted:
             return Spot(frame=index + 1)
     raise FaultError(f"no fragment ends at {described(place)}")
 
 
-def _belonging(piece: Piece, content: Sequence[Piece]) -> Callable[[Frame], bool]:
-    if isinstance(piece, IssuedCall):
-        label = piece.label
-        return lambda frame: frame.part in ("open", "fragment") and frame.label == label
-    calls = {other.label for other in content if isinstance(other, IssuedCall)}
-    return lambda frame: frame.part in ("open", "fragment") and frame.label not in calls
-
-
 def _inside(place: Place, content: Sequence[Piece]) -> tuple[int, int]:
-    candidates = [i for i, piece in enumerate(content) if _name(piece) == place.inside]
+    candidates = [i for i, piece in enumerate(content) if label_of(piece) == place.inside]
     if not candidates:
         raise FaultError(f"there is no {place.inside!r} in this answer for {described(place)}")
     for index in candidates:
@@ -159,10 +145,6 @@ def _inside(place: Place, content: Sequence[Piece]) -> tuple[int, int]:
             return index, offset
     text = "".join(wire_text(content[index]) for index in candidates)
     raise FaultError(f"{described(place)} does not stand in {text!r}")
-
-
-def _name(piece: Piece) -> str:
-    return piece.label if isinstance(piece, IssuedCall) else TEXT
 
 
 def _offset(place: Place, text: str) -> int | None:

@@ -26,13 +26,7 @@ from loopcheck.fake_providers.script import (
     Turn,
     answer,
 )
-from loopcheck.fake_providers.turns import (
-    Given,
-    Recognised,
-    asks_for_a_turn,
-    invented_call,
-    recognise,
-)
+from loopcheck.fake_providers.turns import Given, Recognised, asks_for_a_turn
 from loopcheck.fake_providers.wire import (
     Answer,
     HttpRequest,
@@ -49,14 +43,6 @@ class Recorder(Protocol):
     """Where the provider writes what happened; see the harness's journal for the kinds."""
 
     def __call__(self, kind: str, /, **fields: object) -> int: ...
-
-
-@dataclass(slots=True)
-class _Seen:
-    """A response that was given, with the entry that recorded it."""
-
-    given: Given
-    labels: tuple[str, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,7 +65,7 @@ class Provider:
     off: frozenset[str] = frozenset()
     models: frozenset[str] = frozenset()
     _memory: Memory = field(default_factory=Memory)
-    _seen: list[_Seen] = field(default_factory=list)
+    _given: Given = field(default_factory=Given)
     _asked: dict[int, int] = field(default_factory=dict)
     _requests: int = 0
 
@@ -124,8 +110,8 @@ class Provider:
                 raise replace(broken, rule=rule.id)
 
     def _answer(self, request: HttpRequest, number: int, reading: Reading) -> Reply:
-        found = recognise(reading.items, self._given())
-        invented = invented_call(reading.items, self._given())
+        found = self._given.recognise(reading.items, self.tokens)
+        invented = self._given.invented_call(reading.items)
         if invented is not None:
             return self._diverge(request, number, reading, found, invented)
         continues = found.turn > 0 and found.by != "count"
@@ -145,14 +131,6 @@ class Provider:
             recognised={"turn": found.turn, "by": found.by},
         )
         return self._reply(number, reading, turn, attempt_number)
-
-    def _given(self) -> list[Given]:
-        return [
-            replace(seen.given, tokens=self.tokens(seen.labels))
-            if seen.labels and seen.given.turn <= len(self.script.turns)
-            else seen.given
-            for seen in self._seen
-        ]
 
     def _reply(self, number: int, reading: Reading, turn: Turn, attempt_number: int) -> Reply:
         attempt = turn.attempt(attempt_number)
@@ -209,19 +187,18 @@ class Provider:
 
     def _remember(self, prepared: Answer, turn: Turn, rendered: faults.Rendered) -> None:
         reached = tuple(c for c in prepared.calls if rendered.sent.get(c.label) != "none")
-        text = "".join(piece.text for piece in prepared.content if isinstance(piece, Say))
-        before = [call.call_id for seen in self._seen for call in seen.given.calls]
         for position, call in enumerate(reached):
-            if call.call_id in before or call.call_id in [c.call_id for c in reached[:position]]:
+            twice = call.call_id in (other.call_id for other in reached[:position])
+            if twice or self._given.has_issued(call.call_id):
                 self._memory.repeated.add(call.call_id)
-        delivered = rendered.ends in ("well", "marked")
-        if delivered:
+        if rendered.ends in ("well", "marked"):
             dialect(self.dialect).remember(prepared, self._memory)
-        self._seen.append(
-            _Seen(
-                Given(turn=turn.number, calls=reached, text=text if rendered.status < 400 else ""),
-                tuple(call.label for call in reached),
-            )
+        said = "".join(piece.text for piece in prepared.content if isinstance(piece, Say))
+        self._given.add(
+            turn.number,
+            reached,
+            text=said if rendered.status < 400 else "",
+            scripted=turn.number <= len(self.script.turns),
         )
 
     def _refuse(self, request: HttpRequest, number: int, error: ServiceError) -> Reply:

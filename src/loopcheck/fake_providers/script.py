@@ -6,7 +6,7 @@ already chosen, and every attempt carries its whole content. Everything is immut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
@@ -103,7 +103,8 @@ class Delivery:
 
     `pieces` lists the fragments of a call's arguments by label and wins over `fragments`.
     `segments` says how the body is divided into writes to the socket.
-    `comments` and `pings` come after every n-th frame; 0 means none.
+    `comments` and `pings` come after every n-th frame; 0 means none. `pauses` are milliseconds
+    for which nothing is written at a place.
     """
 
     fragments: Fragments = "seeded"
@@ -117,6 +118,7 @@ class Delivery:
     space: bool = True
     keep_alive: bool = True
     bom: bool = False
+    pauses: tuple[tuple[Place, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,7 @@ class Place:
     edge: Literal["start", "end"] | None = None
 
 
+ErrorForm: TypeAlias = Literal["error", "with-choices", "finish", "failed"]
 FaultKind: TypeAlias = Literal[
     "http",
     "close",
@@ -170,7 +173,9 @@ class Fault:
     """What goes wrong with one response, and where.
 
     `error` is rendered in the dialect's own status, type and words; `status` overrides its
-    status. `retry_after_ms` is announced to the client; it is never slept.
+    status. `retry_after_ms` is announced to the client, as a date where `retry_after_date` says
+    so; it is never slept. `terminal` lets an empty answer have its last event. `form` picks one
+    of the forms that an error in a stream has; None is the service's own.
     """
 
     kind: FaultKind
@@ -178,17 +183,21 @@ class Fault:
     error: ErrorName = "server"
     status: int | None = None
     retry_after_ms: int | None = None
+    retry_after_date: bool = False
     headers: tuple[tuple[str, str], ...] = ()
     body: str | None = None
     then: Literal["eof", "reset", "stall"] = "eof"
+    terminal: bool = False
+    form: ErrorForm | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One complete answer to one request for a turn.
 
-    `times` is how often in a row it is given; the last attempt of a turn repeats for ever,
-    whatever it says. `raw` replaces the rendered events (by events as mappings, or by bytes),
+    `times` is how often in a row it is given, unless `until` names a point in time: then it is
+    given until that has passed. The last attempt of a turn repeats for ever, whatever it says.
+    `raw` replaces the rendered events (by events as mappings, or by bytes),
     `raw_body` the body of a whole response; the content still says what was proposed.
     """
 
@@ -198,6 +207,7 @@ class Attempt:
     delivery: Delivery = field(default_factory=Delivery)
     fault: Fault | None = None
     times: int = 1
+    until: str | None = None
     quirks: tuple[Quirk, ...] = ()
     raw: tuple[object, ...] | bytes | None = None
     raw_body: object = None
@@ -221,12 +231,26 @@ class Turn:
     must_reach: bool = False
 
     def attempt(self, n: int) -> Attempt:
-        """The answer to the n-th request (from 1) for this turn."""
-        for attempt in self.attempts:
-            if n <= attempt.times:
-                return attempt
-            n -= attempt.times
-        return self.attempts[-1]
+        """The answer to the n-th request (from 1) for this turn, while no point has passed."""
+        given: list[int] = []
+        for _ in range(n):
+            given.append(self.next_attempt(given, lambda point: False))
+        return self.attempts[given[-1]]
+
+    def next_attempt(self, given: Sequence[int], passed: Callable[[str], bool]) -> int:
+        """The position of the attempt that the next request for this turn gets, after attempts
+        at these positions were given; `passed` tells whether a point in time has passed."""
+        position = given[-1] if given else 0
+        while position < len(self.attempts) - 1:
+            attempt = self.attempts[position]
+            if attempt.until is None:
+                goes_on = given.count(position) < attempt.times
+            else:
+                goes_on = not passed(attempt.until)
+            if goes_on:
+                break
+            position += 1
+        return position
 
     @property
     def calls(self) -> tuple[Call, ...]:

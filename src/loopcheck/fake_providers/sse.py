@@ -44,15 +44,18 @@ def encode(frames: Sequence[Frame], delivery: Delivery, ping: Frame | None = Non
     return encoded
 
 
-def segments(encoded: Sequence[bytes], delivery: Delivery, seed: int) -> list[bytes]:
-    """The same bytes as the writes to the socket; empty writes are left out."""
+def segments(
+    encoded: Sequence[bytes], delivery: Delivery, seed: int, breaks: Iterable[int] = ()
+) -> list[bytes]:
+    """The same bytes as the writes to the socket; empty writes are left out. A write ends at
+    each of `breaks`, whatever the delivery says."""
     body = b"".join(encoded)
     how = delivery.segments
     match how:
         case "frame":
-            return [part for part in encoded if part]
+            places: Iterable[int] = _ends(encoded)
         case "all":
-            places: Iterable[int] = ()
+            places = ()
         case "byte":
             places = range(1, len(body))
         case "seeded":
@@ -66,7 +69,7 @@ def segments(encoded: Sequence[bytes], delivery: Delivery, seed: int) -> list[by
             if how < 1:
                 raise ValueError(f"segments of {how} bytes; at least 1 is needed")
             places = range(how, len(body), how)
-    bounds = [0, *sorted(places), len(body)]
+    bounds = sorted({0, len(body), *places, *(at for at in breaks if at < len(body))})
     return [body[start:end] for start, end in pairwise(bounds) if start < end]
 
 
@@ -103,7 +106,7 @@ def _joined(lines: Sequence[str], delivery: Delivery) -> str:
 
 def _data_lines(data: JsonObject | str, count: int) -> list[str]:
     if isinstance(data, str):
-        return [data]
+        return [data] if data else []
     tokens = _JSON_TOKEN.findall(compact(data))
     count = max(1, min(count, len(tokens)))
     bounds = [len(tokens) * part // count for part in range(count + 1)]

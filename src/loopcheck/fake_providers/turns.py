@@ -2,32 +2,21 @@
 
 A server cannot know what its client has read, so the next request decides, not the socket: the
 latest turn whose response stands in the conversation was received, and the one behind it is
-asked for. Pure functions over what was given and what came back.
+asked for. No I/O: only what was given, and what came back.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from loopcheck.fake_providers.wire import IssuedCall, Item, OfferedTool
 
 Means: TypeAlias = Literal["ids", "tokens", "text", "count", "none"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """A response that was given to a request for a turn.
-
-    `tokens` are those of the results that this turn's calls have produced so far.
-    """
-
-    turn: int
-    calls: tuple[IssuedCall, ...]
-    text: str
-    tokens: frozenset[str] = frozenset()
+TokenSource: TypeAlias = Callable[[Sequence[str]], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,70 +27,102 @@ class Recognised:
     by: Means
 
 
-def recognise(items: Sequence[Item], given: Sequence[Given]) -> Recognised:
-    """The latest turn among `given` whose response stands in the conversation `items`."""
-    turns = sorted({response.turn for response in given}, reverse=True)
-    for turn in turns:
-        by = _means(turn, items, given)
-        if by != "none":
-            return Recognised(turn, by)
-    replies = len({item.reply for item in items if item.reply is not None})
-    if replies and turns:
-        return Recognised(min(replies, turns[0]), "count")
-    return Recognised(0, "none")
+class Given:
+    """The responses that were given so far, kept so that a look at a conversation costs no more
+    than the conversation, however many there were.
 
+    Attempts of one turn replace one another: an id counts for a turn as often as the attempt
+    that issued it most.
+    """
 
-def _means(turn: int, items: Sequence[Item], given: Sequence[Given]) -> Means:
-    responses = [response for response in given if response.turn == turn]
-    if _ids_stand(turn, responses, items, given):
-        return "ids"
-    if _tokens_stand(responses, items):
-        return "tokens"
-    if _text_stands(turn, responses, items, given):
-        return "text"
-    return "none"
+    def __init__(self) -> None:
+        self._issued: dict[str, dict[int, int]] = {}
+        self._texts: dict[str, list[int]] = {}
+        self._labels: dict[int, dict[str, None]] = {}
+        self._tools: Counter[str] = Counter()
+        self._latest = 0
 
+    def add(
+        self, turn: int, calls: Sequence[IssuedCall] = (), *, text: str = "", scripted: bool = True
+    ) -> None:
+        """A response to a request for this turn. The labels of turns beyond the script repeat,
+        so that the tokens of their results tell nothing: those are not `scripted`."""
+        self._latest = max(self._latest, turn)
+        for call_id, times in Counter(call.call_id for call in calls).items():
+            turns = self._issued.setdefault(call_id, {})
+            turns[turn] = max(times, turns.get(turn, 0))
+        self._tools.update(call.tool for call in calls)
+        if scripted:
+            self._labels.setdefault(turn, {}).update((call.label, None) for call in calls)
+        if said := text.strip():
+            turns_of_text = self._texts.setdefault(said, [])
+            if turn not in turns_of_text:
+                insort(turns_of_text, turn)
 
-def _ids_stand(
-    turn: int, responses: Iterable[Given], items: Sequence[Item], given: Sequence[Given]
-) -> bool:
-    held = Counter(item.call_id for item in items if item.kind == "call" and item.call_id)
-    for response in responses:
-        for call in response.calls:
-            if call.call_id and held[call.call_id] > _issued_before(call.call_id, turn, given):
-                return True
-    return False
+    def has_issued(self, call_id: str) -> bool:
+        """Whether any response so far issued a call under this id."""
+        return call_id in self._issued
 
+    def recognise(self, items: Sequence[Item], tokens: TokenSource) -> Recognised:
+        """The latest turn whose response stands in the conversation `items`. `tokens` tells
+        which tokens the results of the calls with these labels carry."""
+        best = max(self._by_ids(items), self._by_text(items), key=lambda found: found.turn)
+        by_tokens = self._by_tokens(items, tokens, behind=best.turn)
+        if by_tokens is not None:
+            return by_tokens
+        if best.turn:
+            return best
+        replies = len({item.reply for item in items if item.reply is not None})
+        count = min(replies, self._latest)
+        return Recognised(count, "count") if count else Recognised(0, "none")
 
-def _issued_before(call_id: str, turn: int, given: Sequence[Given]) -> int:
-    """How often the turns before this one issued the id; their attempts replace one another."""
-    most: Counter[int] = Counter()
-    for response in given:
-        if response.turn < turn:
-            times = sum(call.call_id == call_id for call in response.calls)
-            most[response.turn] = max(most[response.turn], times)
-    return most.total()
+    def _by_ids(self, items: Sequence[Item]) -> Recognised:
+        held = Counter(item.call_id for item in items if item.kind == "call" and item.call_id)
+        latest = 0
+        for call_id, times in held.items():
+            before = 0
+            for turn, issued in sorted(self._issued.get(call_id, {}).items()):
+                if times > before:
+                    latest = max(latest, turn)
+                before += issued
+        return Recognised(latest, "ids")
 
+    def _by_text(self, items: Sequence[Item]) -> Recognised:
+        said = _said(items)
+        latest = 0
+        for text, turns in self._texts.items():
+            times = sum(text in entry for entry in said)
+            if times:
+                latest = max(latest, turns[min(times, len(turns)) - 1])
+        return Recognised(latest, "text")
 
-def _tokens_stand(responses: Iterable[Given], items: Sequence[Item]) -> bool:
-    texts = [item.text for item in items if item.kind in ("result", "user")]
-    return any(
-        token in text for response in responses for token in response.tokens for text in texts
-    )
+    def _by_tokens(
+        self, items: Sequence[Item], tokens: TokenSource, *, behind: int
+    ) -> Recognised | None:
+        texts = [item.text for item in items if item.kind in ("result", "user")]
+        for turn in sorted(self._labels, reverse=True):
+            if turn <= behind:
+                return None
+            known = tokens(tuple(self._labels[turn])) if self._labels[turn] else frozenset()
+            if any(token in text for token in known for text in texts):
+                return Recognised(turn, "tokens")
+        return None
 
+    def invented_call(self, items: Sequence[Item]) -> Item | None:
+        """The first call in the conversation that was never issued, under no id and in no form.
 
-def _text_stands(
-    turn: int, responses: Iterable[Given], items: Sequence[Item], given: Sequence[Given]
-) -> bool:
-    said = _said(items)
-    for response in responses:
-        text = response.text.strip()
-        if not text:
-            continue
-        before = {other.turn for other in given if other.turn < turn and text in other.text}
-        if sum(text in entry for entry in said) > len(before):
-            return True
-    return False
+        Loops may rewrite ids and arguments, so a call counts as issued while there are no more
+        calls of its tool than were issued, whatever the turn.
+        """
+        spent: Counter[str] = Counter()
+        for item in items:
+            if item.kind != "call" or item.call_id in self._issued:
+                continue
+            name = item.name or ""
+            spent[name] += 1
+            if spent[name] > self._tools[name]:
+                return item
+        return None
 
 
 def _said(items: Sequence[Item]) -> list[str]:
@@ -111,25 +132,6 @@ def _said(items: Sequence[Item]) -> list[str]:
         if item.kind == "say":
             texts[item.reply] = texts.get(item.reply, "") + item.text
     return list(texts.values())
-
-
-def invented_call(items: Sequence[Item], given: Sequence[Given]) -> Item | None:
-    """The first call in the conversation that was never issued, under no id and in no form.
-
-    Loops may rewrite ids and arguments, so a call counts as issued while there are no more calls
-    of its tool than were issued, whatever the turn.
-    """
-    issued = [call for response in given for call in response.calls]
-    ids = {call.call_id for call in issued}
-    budget = Counter(call.tool for call in issued)
-    for item in items:
-        if item.kind != "call" or item.call_id in ids:
-            continue
-        name = item.name or ""
-        if budget[name] <= 0:
-            return item
-        budget[name] -= 1
-    return None
 
 
 def asks_for_a_turn(

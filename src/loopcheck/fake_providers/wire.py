@@ -174,8 +174,8 @@ Part: TypeAlias = Literal[
 class Frame:
     """One server-sent event before framing.
 
-    `data` is a JSON object, or literal text (`[DONE]`). `label` names the call, or `say`, that
-    an open, fragment or close frame belongs to; `text` is the fragment it carries.
+    `data` is a JSON object, or literal text (`[DONE]`), or "" for none. `label` names the call,
+    or `say`, that an open, fragment or close frame belongs to; `text` is the fragment it carries.
     """
 
     data: JsonObject | str
@@ -212,8 +212,9 @@ class Reply:
 
     `complete` ends the body properly (also when events are missing from it), `half-chunk` sends
     FIN inside a chunk, `reset` an RST, `stall` waits until the client closes or the case ends,
-    `close` closes the connection without any answer. `reached` is called with the index of each
-    segment once it was written, and `finished` with how the writing ended, once.
+    `close` closes the connection without any answer. `pauses` has the milliseconds to wait before
+    the segment with that index. `reached` is called with the index of each segment once it was
+    written, and `finished` with how the writing ended, once.
     """
 
     status: int
@@ -222,5 +223,6 @@ class Reply:
     streamed: bool = False
     ending: Ending = "complete"
     keep_alive: bool = True
+    pauses: Mapping[int, int] = field(default_factory=dict)
     reached: Callable[[int], None] | None = None
     finished: Callable[[Literal["written", "client-closed"]], None] | None = None

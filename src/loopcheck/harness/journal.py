@@ -152,23 +152,24 @@ class Journal:
 
 
 def to_lines(entries: Iterable[Entry]) -> str:
-    """The JSON lines of these entries."""
-    return "".join(
-        json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
-    )
+    """The JSON lines of these entries, which UTF-8 can always carry."""
+    return "".join(_line(entry) + "\n" for entry in entries)
+
+
+def _line(entry: Entry) -> str:
+    line = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which models do write
+        return json.dumps(entry, separators=(",", ":"))
+    return line
 
 
 def load(path: Path) -> tuple[Entry, ...]:
     """The entries of a saved journal. Raises JournalError naming the line that is wrong."""
-    entries: list[Entry] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            entry = json.loads(line)
-        except ValueError as error:
-            raise JournalError(f"{path}:{number}", f"not JSON ({error})") from None
-        if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
-            raise JournalError(f"{path}:{number}", "not a journal entry of a known kind")
-        entries.append(entry)
+    # Not splitlines, which takes more than line feeds for the end of a line.
+    lines = _text(path).removesuffix("\n").split("\n")
+    entries = [_entry(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line]
     if not entries or entries[0]["kind"] != "case":
         raise JournalError(str(path), "does not begin with a 'case' entry")
     if entries[0].get("format") != FORMAT:
@@ -176,3 +177,22 @@ def load(path: Path) -> tuple[Entry, ...]:
             f"{path}:1", f"format {entries[0].get('format')!r}; this version reads {FORMAT}"
         )
     return tuple(entries)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise JournalError(str(path), f"cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise JournalError(str(path), f"not UTF-8 ({error})") from None
+
+
+def _entry(line: str, where: str) -> Entry:
+    try:
+        entry: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise JournalError(where, f"not JSON ({error})") from None
+    if not isinstance(entry, dict) or str(entry.get("kind")) not in KINDS:
+        raise JournalError(where, "not a journal entry of a known kind")
+    return entry

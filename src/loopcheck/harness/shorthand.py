@@ -6,7 +6,17 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from loopcheck.fake_providers.script import Attempt, Call, Content, Refuse, Say, Script, Turn
+from loopcheck.fake_providers.script import (
+    Attempt,
+    Call,
+    Content,
+    Hosted,
+    Refuse,
+    Say,
+    Script,
+    Think,
+    Turn,
+)
 from loopcheck.fake_providers.script import answer as _answer
 
 
@@ -44,7 +54,7 @@ def script(turns: Iterable[Content | Iterable[Content]]) -> Script:
 
 def _attempt(turn: Content | Iterable[Content], number: int) -> Attempt:
     parts: list[object] = list(turn) if isinstance(turn, list | tuple) else [turn]
-    known = [part for part in parts if isinstance(part, Say | Refuse | Call)]
+    known = [part for part in parts if isinstance(part, Say | Refuse | Call | Think | Hosted)]
     if not parts or len(known) < len(parts):
         raise TypeError(
             f"turn {number} is loopcheck.say(...), call(...) or refuse(...), or a list of them, "

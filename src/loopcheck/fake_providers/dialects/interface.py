@@ -28,11 +28,11 @@ class Memory:
     `conversations` maps a response id to the whole native conversation that ends with that
     response, and the id of a conversation object to that conversation. `settings` maps it to the
     request fields beside the conversation that a continuation may leave out. `responses` has the
-    bodies of the responses that can be retrieved. `seals` maps the id of each item of thinking
-    that was issued to its opaque value. `repeated` holds call ids that the fake itself issued
-    more than once: rules on duplicate ids do not hold these against the client. `issued` holds
-    all call ids and tool names that the fake itself made: rules on their form do not. `models`
-    are the models that exist; where it is empty, any does.
+    bodies of what can be retrieved, by id. `seals` maps the id of each item of thinking that was
+    issued to its opaque value. `repeated` holds call ids that the fake itself issued more than
+    once: rules on duplicate ids do not hold these against the client. `issued` holds all call
+    ids and tool names that the fake itself made: rules on their form do not. `models` are the
+    models that exist; where none is named, any does.
     """
 
     conversations: dict[str, list[JsonObject]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ def _valid(evidence: Evidence) -> list[Finding] | Unjudged:
 
 
 def _broken_rule(refused: Refused, evidence: Evidence) -> Finding:
-    level: Level = "must" if refused.rule is None or refused.grade in _PROVEN else "should"
+    level: Level = "must" if refused.grade in _PROVEN else "should"
     request = next((r for r in evidence.requests if r.number == refused.request), None)
     rule = f"rule {refused.rule}" if refused.rule else "a well-formed request"
     where = f" at {refused.param}" if refused.param else ""

@@ -18,7 +18,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from loopcheck.harness.target import loop
-from loopcheck.harness.task import Outcome, Task, final
+from loopcheck.harness.task import Outcome, Task, ended, final
 
 
 @loop(
@@ -44,7 +44,21 @@ async def langchain(task: Task) -> Outcome:
         async for mode, event in agent.astream(state, stream_mode=["messages", "values"]):
             if mode == "values":
                 state = event
-    return final(state["messages"][-1].text)
+    message = state["messages"][-1]
+    refusal = _refusal(message)
+    return final(message.text) if refusal is None else ended("refused", "refused", text=refusal)
+
+
+def _refusal(message: Any) -> str | None:
+    """The refusal where the integrations put it: a keyword, a content block or a stop reason."""
+    if message.additional_kwargs.get("refusal"):
+        return str(message.additional_kwargs["refusal"])
+    blocks = message.content if isinstance(message.content, list) else []
+    for block in blocks:
+        if isinstance(block, dict) and block.get("type") == "refusal":
+            return str(block.get("refusal", ""))
+    refused = message.response_metadata.get("stop_reason") == "refusal"
+    return str(message.text) if refused else None
 
 
 def _model(task: Task) -> BaseChatModel:

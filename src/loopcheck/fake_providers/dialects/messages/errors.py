@@ -54,13 +54,20 @@ def too_large() -> ServiceError:
     )
 
 
-def thread_not_found(message_id: str) -> ServiceError:
+def unknown_model(model: str) -> ServiceError:
     return ServiceError(
-        status=404,
-        type="not_found_error",
-        message=f"thread: no thread was found for previous_message_id {message_id}",
-        param="thread.previous_message_id",
-        details={"error_code": "thread_not_found"},
+        status=404, type="not_found_error", message=f"model: {model}", param="model"
+    )
+
+
+def thread_error(code: str, message: str, *, status: int = 400, **details: object) -> ServiceError:
+    """A refusal of the field `thread`; clients act on the code in its details."""
+    return ServiceError(
+        status=status,
+        type="not_found_error" if status == 404 else "invalid_request_error",
+        message=f"thread: {message}",
+        param="thread",
+        details={"error_code": code, **details},
     )
 
 

@@ -6,8 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from loopcheck.fake_providers.dialects.interface import Memory, Rule
-from loopcheck.fake_providers.dialects.messages import errors, read, render, rules, side
+from loopcheck.fake_providers.dialects.interface import ItemIdKind, Memory, Rule
+from loopcheck.fake_providers.dialects.messages import (
+    errors,
+    read,
+    render,
+    rules,
+    seals,
+    side,
+    state,
+)
 from loopcheck.fake_providers.ids import BASE58, spell
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
@@ -66,7 +74,7 @@ class Messages:
         return render.frames(answer, steps)
 
     def remember(self, answer: Answer, memory: Memory) -> None:
-        render.remember(answer, memory)
+        state.remember(answer, memory)
 
     def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
         return errors.named_error(name, reading)
@@ -80,7 +88,7 @@ class Messages:
         return [Frame(event="error", data=errors.envelope(error), part="error")]
 
     def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
-        return side.answer(request)
+        return side.answer(request, frozenset() if memory is None else memory.models)
 
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:
         limits = [
@@ -109,8 +117,11 @@ class Messages:
     def response_id(self, digest: str) -> str:
         return f"msg_01{spell(digest, alphabet=BASE58, length=_RANDOM_PART)}"
 
-    def item_id(self, kind: Literal["say", "refuse", "call"], digest: str) -> str:
+    def item_id(self, kind: ItemIdKind, digest: str) -> str:
         return ""
+
+    def seal(self, digest: str, *, redacted: bool) -> str:
+        return seals.seal(digest, redacted=redacted)
 
     def request_id(self, digest: str) -> str:
         return f"req_01{spell(digest, alphabet=BASE58, length=_RANDOM_PART)}"

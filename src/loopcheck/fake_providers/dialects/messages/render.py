@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Final
 
-from loopcheck.fake_providers.dialects.interface import Memory
-from loopcheck.fake_providers.dialects.messages.lenient import completed_json
-from loopcheck.fake_providers.dialects.messages.read import THREAD_SETTINGS
-from loopcheck.fake_providers.places import TEXT
-from loopcheck.fake_providers.script import Stop
+from loopcheck.fake_providers.delivery import label_of
+from loopcheck.fake_providers.dialects.messages import content, hosted
+from loopcheck.fake_providers.script import Refuse, Stop
 from loopcheck.fake_providers.wire import (
     Answer,
     Close,
     Fragment,
     Frame,
-    IssuedCall,
     JsonObject,
     Open,
     Part,
@@ -39,9 +37,9 @@ def whole(answer: Answer) -> JsonObject:
     """The message object."""
     return {
         **_identity(answer),
-        "content": [_block(piece) for piece in answer.content if _stands(piece)],
+        "content": content.blocks(answer),
         **_stop(answer),
-        "usage": _first_usage(answer, answer.usage.output),
+        "usage": {**_first_usage(answer, answer.usage.output), **_hosted_usage(answer)},
     }
 
 
@@ -54,47 +52,46 @@ def frames(answer: Answer, steps: Sequence[Step]) -> list[Frame]:
             "message_delta",
             part="finish",
             delta=_stop(answer),
-            usage=_last_usage(answer),
+            usage={**_last_usage(answer), **_hosted_usage(answer)},
         ),
         _frame("message_stop", part="terminal"),
     ]
 
 
-def remember(answer: Answer, memory: Memory) -> None:
-    """Keeps the conversation where the request asked for a thread."""
-    reading = answer.reading
-    if reading.body.get("thread") is None:
-        return
-    content = [_block(piece) for piece in answer.content if _stands(piece)]
-    reply: list[JsonObject] = [{"role": "assistant", "content": content}] if content else []
-    memory.conversations[answer.response_id] = [*reading.history, *reply]
-    before = memory.settings.get(reading.previous or "", {})
-    given: JsonObject = {
-        name: reading.body[name] for name in THREAD_SETTINGS if name in reading.body
-    }
-    memory.settings[answer.response_id] = {**before, **given}
-
-
 def _blocks(answer: Answer, steps: Sequence[Step]) -> Iterator[Frame]:
+    numbers = count()
     places: dict[int, int] = {}
     for step in steps:
         piece = answer.content[step.index]
-        if not _stands(piece):
+        if not content.stands(piece):
             continue
-        if isinstance(step, Open):
-            places[step.index] = len(places)
-        place = places[step.index]
         match step:
             case Open():
-                yield _start(piece, place)
-                if place == 0:
-                    yield Frame(event="ping", data=_PING, part="ping")
-                if isinstance(piece, IssuedCall):
-                    yield _delta(piece, place, "")
+                place = places[step.index] = next(numbers)
+                yield from _opening(piece, place, answer)
             case Fragment(text=text):
-                yield _delta(piece, place, text)
+                yield _delta(piece, places[step.index], content.delta(piece, text), text)
             case Close():
-                yield _labelled("content_block_stop", piece, part="close", index=place)
+                yield from _closing(piece, places[step.index])
+                behind = content.follower(piece, answer)
+                if behind is not None:
+                    place = next(numbers)
+                    yield _start(piece, place, behind)
+                    yield _stopped(piece, place)
+
+
+def _opening(piece: Piece, place: int, answer: Answer) -> Iterator[Frame]:
+    yield _start(piece, place, content.begun(piece, answer))
+    if place == 0:
+        yield Frame(event="ping", data=_PING, part="ping")
+    for extra in content.extras(piece).first:
+        yield _delta(piece, place, extra)
+
+
+def _closing(piece: Piece, place: int) -> Iterator[Frame]:
+    for extra in content.extras(piece).last:
+        yield _delta(piece, place, extra)
+    yield _stopped(piece, place)
 
 
 def _message_start(answer: Answer) -> Frame:
@@ -109,54 +106,27 @@ def _message_start(answer: Answer) -> Frame:
     return _frame("message_start", message=message)
 
 
-def _start(piece: Piece, place: int) -> Frame:
-    empty = (
-        {**_tool_use(piece), "input": {}}
-        if isinstance(piece, IssuedCall)
-        else {"type": "text", "text": ""}
-    )
-    return _labelled("content_block_start", piece, part="open", index=place, content_block=empty)
+def _start(piece: Piece, place: int, block: JsonObject) -> Frame:
+    return _labelled("content_block_start", piece, part="open", index=place, content_block=block)
 
 
-def _delta(piece: Piece, place: int, text: str) -> Frame:
-    delta = (
-        {"type": "input_json_delta", "partial_json": text}
-        if isinstance(piece, IssuedCall)
-        else {"type": "text_delta", "text": text}
-    )
+def _delta(piece: Piece, place: int, delta: JsonObject, text: str = "") -> Frame:
     return _labelled(
         "content_block_delta", piece, part="fragment", text=text, index=place, delta=delta
     )
 
 
+def _stopped(piece: Piece, place: int) -> Frame:
+    return _labelled("content_block_stop", piece, part="close", index=place)
+
+
 def _labelled(kind: str, piece: Piece, *, part: Part, text: str = "", **fields: object) -> Frame:
-    label = piece.label if isinstance(piece, IssuedCall) else TEXT
-    return Frame(event=kind, data={"type": kind, **fields}, part=part, label=label, text=text)
+    data: JsonObject = {"type": kind, **fields}
+    return Frame(event=kind, data=data, part=part, label=label_of(piece), text=text)
 
 
 def _frame(kind: str, *, part: Part = "head", **fields: object) -> Frame:
     return Frame(event=kind, data={"type": kind, **fields}, part=part)
-
-
-def _stands(piece: Piece) -> bool:
-    """The service sends no empty text block; an empty refusal has no block at all."""
-    return isinstance(piece, IssuedCall) or piece.text != ""
-
-
-def _block(piece: Piece) -> JsonObject:
-    if isinstance(piece, IssuedCall):
-        return {**_tool_use(piece), "input": completed_json(piece.arguments)}
-    return {"type": "text", "text": piece.text}
-
-
-def _tool_use(call: IssuedCall) -> JsonObject:
-    return {
-        "type": "tool_use",
-        "id": call.call_id,
-        "name": call.tool,
-        "input": {},
-        "caller": {"type": "direct"},
-    }
 
 
 def _identity(answer: Answer) -> JsonObject:
@@ -170,12 +140,16 @@ def _identity(answer: Answer) -> JsonObject:
 
 def _stop(answer: Answer) -> JsonObject:
     reason = _STOP_REASONS[answer.stop]
-    details = {"type": "refusal", "category": None, "explanation": None}
     return {
         "stop_reason": reason,
         "stop_sequence": None,
-        "stop_details": details if reason == "refusal" else None,
+        "stop_details": _refusal(answer) if reason == "refusal" else None,
     }
+
+
+def _refusal(answer: Answer) -> JsonObject:
+    said = "".join(piece.text for piece in answer.content if isinstance(piece, Refuse))
+    return {"type": "refusal", "category": None, "explanation": said or None}
 
 
 def _first_usage(answer: Answer, output: int) -> JsonObject:
@@ -198,3 +172,8 @@ def _last_usage(answer: Answer) -> JsonObject:
         "output_tokens": answer.usage.output,
         "output_tokens_details": {"thinking_tokens": answer.usage.reasoning},
     }
+
+
+def _hosted_usage(answer: Answer) -> JsonObject:
+    requests = hosted.requests(answer)
+    return {} if requests is None else {"server_tool_use": requests}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from loopcheck.fake_providers.dialects.openai_common import objects
-from loopcheck.fake_providers.script import Refuse, Say, Stop, Usage
+from loopcheck.fake_providers.dialects.responses import output
+from loopcheck.fake_providers.script import Stop, Usage
 from loopcheck.fake_providers.wire import (
     Answer,
-    IssuedCall,
     JsonObject,
-    Piece,
     ServiceError,
 )
-
-ItemStatus: TypeAlias = Literal["in_progress", "completed", "incomplete"]
 
 _INCOMPLETE: Final[dict[Stop, str]] = {
     "length": "max_output_tokens",
@@ -70,7 +67,7 @@ def ended(answer: Answer) -> JsonObject:
         status="incomplete" if reason else "completed",
         completed_at=None if reason else answer.created + 1,
         incomplete_details={"reason": reason} if reason else None,
-        output=output(answer),
+        output=output.items(answer),
         usage=_usage(answer.usage),
     )
 
@@ -80,52 +77,6 @@ def failed(answer: Answer, error: ServiceError) -> JsonObject:
     code = error.code if error.code in _FAILURE_CODES else "server_error"
     details = {"code": code, "message": error.message}
     return _response(answer, status="failed", service_tier="auto", error=details)
-
-
-def output(answer: Answer) -> list[JsonObject]:
-    """The finished output items: one for each piece of the answer, in order."""
-    return [item(answer, n, final_status(answer, n)) for n in range(len(answer.content))]
-
-
-def final_status(answer: Answer, index: int) -> ItemStatus:
-    """The status of an item when it is done: what the token limit cut is incomplete."""
-    cut = answer.stop in ("length", "context") and index == len(answer.content) - 1
-    return "incomplete" if cut else "completed"
-
-
-def item(answer: Answer, index: int, status: ItemStatus) -> JsonObject:
-    """The output item for a piece of the answer; empty while in progress."""
-    piece = answer.content[index]
-    begun = status == "in_progress"
-    if isinstance(piece, IssuedCall):
-        return {
-            "id": piece.item_id,
-            "type": "function_call",
-            "status": status,
-            "arguments": "" if begun else piece.arguments,
-            "call_id": piece.call_id,
-            "name": piece.tool,
-        }
-    return {
-        "id": answer.item_ids[index],
-        "type": "message",
-        "status": status,
-        "content": [] if begun else [part(piece, piece.text)],
-        "role": "assistant",
-    }
-
-
-def part(piece: Say | Refuse, text: str) -> JsonObject:
-    """The content part of a message."""
-    if isinstance(piece, Refuse):
-        return {"type": "refusal", "refusal": text}
-    return {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
-
-
-def item_id(answer: Answer, index: int) -> str:
-    """The id by which events name an output item."""
-    piece: Piece = answer.content[index]
-    return piece.item_id if isinstance(piece, IssuedCall) else answer.item_ids[index]
 
 
 def _response(answer: Answer, **facts: object) -> JsonObject:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from loopcheck.fake_providers.dialects import openai_common
-from loopcheck.fake_providers.dialects.interface import Memory, Rule
-from loopcheck.fake_providers.dialects.responses import body, read, render, rules
+from loopcheck.fake_providers.dialects.interface import ItemIdKind, Memory, Rule
+from loopcheck.fake_providers.dialects.responses import body, read, render, rules, side, state
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -19,8 +20,16 @@ from loopcheck.fake_providers.wire import (
     Step,
 )
 
-_COUNT_PATH = "/v1/responses/input_tokens"
 _ID_DIGITS = 50
+# Items of hosted calls get the prefix of their kind when they are rendered.
+_PREFIXES: Final[Mapping[ItemIdKind, str]] = {
+    "say": "msg_",
+    "refuse": "msg_",
+    "call": "fc_",
+    "custom": "ctc_",
+    "think": "rs_",
+    "hosted": "",
+}
 _UNKNOWN_MODEL = ServiceError(
     status=400,
     type="invalid_request_error",
@@ -39,8 +48,7 @@ class ResponsesDialect(openai_common.OpenAIManners):
     def serves(self, method: str, path: str) -> Literal["generate", "side"] | None:
         if (method, path) == ("POST", "/v1/responses"):
             return "generate"
-        counts = (method, path) == ("POST", _COUNT_PATH)
-        return "side" if counts or openai_common.asks_for_models(method, path) else None
+        return "side" if side.serves(method, path) else None
 
     def read(self, request: HttpRequest, memory: Memory) -> Reading:
         return read.read(request, memory)
@@ -52,10 +60,8 @@ class ResponsesDialect(openai_common.OpenAIManners):
         return render.frames(answer, steps)
 
     def remember(self, answer: Answer, memory: Memory) -> None:
-        """Stores the conversation, output included, unless the request said not to."""
-        if body.stores(answer.reading.body):
-            stored = [*answer.reading.history, *body.output(answer)]
-            memory.conversations[answer.response_id] = stored
+        """Keeps the response and the conversation that ends with it."""
+        state.remember(answer, memory)
 
     def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
         model = reading.model if reading else "gpt-4.1"
@@ -66,14 +72,15 @@ class ResponsesDialect(openai_common.OpenAIManners):
     ) -> list[Frame]:
         return render.error_frames(error, sequence, answer)
 
-    def side(self, request: HttpRequest) -> JsonObject:
-        if request.path == _COUNT_PATH:
-            count = len(request.body) // 4 + 8
-            return {"object": "response.input_tokens", "input_tokens": count}
-        return openai_common.models(request.path)
+    def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
+        return side.answer(request, Memory() if memory is None else memory)
 
     def response_id(self, digest: str) -> str:
         return "resp_" + digest[:_ID_DIGITS]
 
-    def item_id(self, kind: Literal["say", "refuse", "call"], digest: str) -> str:
-        return ("fc_" if kind == "call" else "msg_") + digest[:_ID_DIGITS]
+    def item_id(self, kind: ItemIdKind, digest: str) -> str:
+        return _PREFIXES[kind] + digest[:_ID_DIGITS]
+
+    def seal(self, digest: str, *, redacted: bool) -> str:
+        rounds = (hashlib.sha256(f"{digest}:{n}".encode()).hexdigest() for n in range(4))
+        return "gAAAAAB" + "".join(openai_common.base62(part, 40) for part in rounds) + "=="

@@ -40,7 +40,8 @@ def sent(body: JsonObject) -> Sequence[JsonObject]:
     value = body.get("input")
     if isinstance(value, str):
         return [{"type": "message", "role": "user", "content": value}]
-    if value is None and body.get("previous_response_id") is None:
+    continued = ("previous_response_id", "conversation")
+    if value is None and all(body.get(key) is None for key in continued):
         raise missing("input")
     return objects(body, "input")
 
@@ -78,3 +79,12 @@ def previous(body: JsonObject) -> str | None:
     if value is not None and not isinstance(value, str):
         raise wrong_type("previous_response_id", "a string", value)
     return value
+
+
+def conversation(body: JsonObject) -> str | None:
+    """The stored conversation that this request belongs to."""
+    value = body.get("conversation")
+    named = value.get("id") if isinstance(value, dict) else value
+    if named is not None and not isinstance(named, str):
+        raise wrong_type("conversation", "one of a string or object", value)
+    return named

@@ -42,15 +42,16 @@ def neutral(conversation: Iterable[Placed]) -> Iterator[Item]:
     """The conversation free of dialect. What the model said in a row is one reply."""
     reply, speaking = -1, False
     for placed in conversation:
-        by_model = _by_model(placed.item)
-        if by_model and not speaking:
+        spoken = by_model(placed.item)
+        if spoken and not speaking:
             reply += 1
-        speaking = by_model
+        speaking = spoken
         for item in _neutral(placed):
-            yield replace(item, reply=reply) if by_model else item
+            yield replace(item, reply=reply) if spoken else item
 
 
-def _by_model(item: JsonObject) -> bool:
+def by_model(item: JsonObject) -> bool:
+    """Whether the model, or the service on its behalf, made this item."""
     kind = kind_of(item)
     if kind == "message":
         return item.get("role") == "assistant"

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loopcheck.fake_providers.dialects.interface import Memory
-from loopcheck.fake_providers.dialects.openai_common import hold_to, objects, request_body
+from loopcheck.fake_providers.dialects.openai_common import objects, request_body
 from loopcheck.fake_providers.dialects.responses import form
 from loopcheck.fake_providers.dialects.responses.items import neutral
-from loopcheck.fake_providers.dialects.responses.rules import FORM
 from loopcheck.fake_providers.dialects.responses.state import expanded
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, OfferedTool, Reading
 
 
 def read(request: HttpRequest, memory: Memory) -> Reading:
-    """The request as a conversation. Raises ServiceError where it is malformed or names
-    something that is not stored."""
+    """The request as a conversation. Raises ServiceError where its JSON has the wrong types;
+    whatever else the service refuses is a rule."""
     body = request_body(request)
     model = form.model(body)
     sent = form.sent(body)
-    hold_to(FORM, sent, body, memory)
     form.check_types(sent)
     previous = form.previous(body)
+    continues = form.conversation(body) or previous
     text = isinstance(body.get("input"), str)
-    conversation = tuple(expanded(sent, previous=previous, memory=memory, text=text))
+    conversation = tuple(expanded(sent, continues=continues, memory=memory, text=text))
     return Reading(
         dialect="responses",
         model=model,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from loopcheck.fake_providers.delivery import label_of
 from loopcheck.fake_providers.dialects.openai_common import error_object, obfuscation, pads
-from loopcheck.fake_providers.dialects.responses import body
+from loopcheck.fake_providers.dialects.responses import body, hosted, output
 from loopcheck.fake_providers.script import Refuse, Say
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -14,6 +14,8 @@ from loopcheck.fake_providers.wire import (
     Fragment,
     Frame,
     IssuedCall,
+    IssuedHosted,
+    IssuedThought,
     JsonObject,
     Open,
     Part,
@@ -21,13 +23,6 @@ from loopcheck.fake_providers.wire import (
     ServiceError,
     Step,
 )
-
-# What the events about a piece's text are called.
-_TEXT_EVENT: Final[dict[type[Piece], str]] = {
-    Say: "output_text",
-    Refuse: "refusal",
-    IssuedCall: "function_call_arguments",
-}
 
 
 def frames(answer: Answer, steps: Sequence[Step]) -> list[Frame]:
@@ -75,58 +70,102 @@ class _Stream:
 
     def open(self, index: int) -> None:
         piece = self.answer.content[index]
-        begun = body.item(self.answer, index, "in_progress")
+        begun = output.item(self.answer, index, "in_progress")
         added = {"output_index": index, "item": begun}
-        self.send("output_item.added", added, part="open", label=_label(piece))
-        if not isinstance(piece, IssuedCall):
-            fields = {**self._place(index), "part": body.part(piece, "")}
-            self.send("content_part.added", fields, part="open", label=_label(piece))
+        self.send("output_item.added", added, part="open", label=label_of(piece))
+        match piece:
+            case Say() | Refuse():
+                self._about(index, "content_part.added", {"part": output.part(piece, "")}, "open")
+            case IssuedThought() if output.shows(piece):
+                part = output.summary_part("")
+                self._about(index, "reasoning_summary_part.added", {"part": part}, "open")
+            case IssuedHosted():
+                for name in hosted.grammar_of(piece).begins:
+                    self._about(index, name, {}, "open")
+            case _:
+                pass
 
     def fragment(self, index: int, text: str) -> None:
         piece = self.answer.content[index]
-        if isinstance(piece, IssuedCall) and not piece.arguments:
+        event = _text_event(piece)
+        if event is None or not text:
             return
-        fields: JsonObject = {**self._place(index), "delta": text}
+        fields: JsonObject = {"delta": text}
         if isinstance(piece, Say):
             fields["logprobs"] = []
         if not isinstance(piece, Refuse) and pads(self.answer.reading.body):
             sequence = len(self.frames)
             fields["obfuscation"] = obfuscation(self.answer.response_id, sequence, text)
-        name = f"{_TEXT_EVENT[type(piece)]}.delta"
-        self.send(name, fields, part="fragment", label=_label(piece), text=text)
+        self._about(index, f"{event[0]}.delta", fields, "fragment", text)
 
     def close(self, index: int) -> None:
         piece = self.answer.content[index]
-        label = _label(piece)
-        fields = {**self._place(index), **_whole_text(piece)}
-        self.send(f"{_TEXT_EVENT[type(piece)]}.done", fields, part="close", label=label)
-        if not isinstance(piece, IssuedCall):
-            fields = {**self._place(index), "part": body.part(piece, piece.text)}
-            self.send("content_part.done", fields, part="close", label=label)
-        ended = body.item(self.answer, index, body.final_status(self.answer, index))
+        status = output.final_status(self.answer, index)
+        event = _text_event(piece)
+        if event is not None:
+            self._about(index, f"{event[0]}.done", _whole_text(piece, event[1]), "close")
+        match piece:
+            case Say() | Refuse():
+                part = output.part(piece, piece.text)
+                self._about(index, "content_part.done", {"part": part}, "close")
+            case IssuedThought() if output.shows(piece):
+                part = output.summary_part(piece.text)
+                self._about(index, "reasoning_summary_part.done", {"part": part}, "close")
+            case IssuedHosted() if status == "completed":
+                self._end_hosted(index, piece)
+            case _:
+                pass
+        ended = output.item(self.answer, index, status)
         done = {"output_index": index, "item": ended}
-        self.send("output_item.done", done, part="close", label=label)
+        self.send("output_item.done", done, part="close", label=label_of(piece))
 
-    def _place(self, index: int) -> JsonObject:
-        place: JsonObject = {"item_id": body.item_id(self.answer, index), "output_index": index}
-        if not isinstance(self.answer.content[index], IssuedCall):
+    def _end_hosted(self, index: int, piece: IssuedHosted) -> None:
+        for name in hosted.grammar_of(piece).ends:
+            failed = hosted.failure(piece) is not None
+            self._about(
+                index, name.replace(".completed", ".failed") if failed else name, {}, "close"
+            )
+
+    def _about(self, index: int, name: str, fields: JsonObject, part: Part, text: str = "") -> None:
+        """An event about the piece at this index, and where in it."""
+        piece = self.answer.content[index]
+        place: JsonObject = {
+            "item_id": output.item_id(self.answer, index),
+            "output_index": index,
+        }
+        if isinstance(piece, Say | Refuse):
             place["content_index"] = 0
-        return place
+        elif isinstance(piece, IssuedThought):
+            place["summary_index"] = 0
+        self.send(name, {**place, **fields}, part=part, label=label_of(piece), text=text)
 
 
 def _data(kind: str, sequence: int, fields: JsonObject) -> JsonObject:
     return {"type": kind, "sequence_number": sequence, **fields}
 
 
-def _label(piece: Piece) -> str:
-    return piece.label if isinstance(piece, IssuedCall) else "say"
-
-
-def _whole_text(piece: Piece) -> JsonObject:
+def _text_event(piece: Piece) -> tuple[str, str] | None:
+    """What the events about a piece's text are called, and where the last has the whole."""
     match piece:
         case Say():
-            return {"text": piece.text, "logprobs": []}
+            return "output_text", "text"
         case Refuse():
-            return {"refusal": piece.text}
+            return "refusal", "refusal"
+        case IssuedCall(form="custom"):
+            return "custom_tool_call_input", "input"
         case IssuedCall():
-            return {"arguments": piece.arguments}
+            return "function_call_arguments", "arguments"
+        case IssuedThought():
+            return ("reasoning_summary_text", "text") if output.shows(piece) else None
+        case IssuedHosted():
+            return hosted.grammar_of(piece).text
+
+
+def _whole_text(piece: Piece, key: str) -> JsonObject:
+    match piece:
+        case IssuedCall() | IssuedHosted():
+            return {key: piece.arguments}
+        case Say():
+            return {key: piece.text, "logprobs": []}
+        case _:
+            return {key: piece.text}

@@ -1,148 +1,62 @@
-"""Rules of the service about Responses requests and their histories, one entry each."""
+"""The rules of the Responses service about requests, in the order in which it is thought to look.
+
+Schema first, then tools and stored state, then the pairing of calls and outputs, then reasoning;
+the first broken rule is the answer. Whether a rule is applied is the provider's decision.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
-from loopcheck.fake_providers.dialects.interface import Memory, Rule
-from loopcheck.fake_providers.dialects.openai_common import invalid, missing
-from loopcheck.fake_providers.dialects.responses import form, state
-from loopcheck.fake_providers.dialects.responses.items import kind_of
-from loopcheck.fake_providers.wire import JsonObject, ServiceError
+from loopcheck.fake_providers.dialects.interface import Rule
+from loopcheck.fake_providers.dialects.openai_rules import rule
+from loopcheck.fake_providers.dialects.responses import pairing, parameters, shape, stored
 
-_REQUIRED: Final[dict[str, tuple[str, ...]]] = {
-    "message": ("role", "content"),
-    "function_call": ("call_id", "name", "arguments"),
-    "function_call_output": ("call_id", "output"),
-    "custom_tool_call": ("call_id", "name", "input"),
-    "custom_tool_call_output": ("call_id", "output"),
-    "item_reference": ("id",),
-}
-_ROLES: Final = ("assistant", "system", "developer", "user")
-
-
-def _unknown_role(
-    history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> ServiceError | None:
-    for position, item in enumerate(form.sent(body)):
-        role = item.get("role")
-        if kind_of(item) == "message" and "role" in item and role not in _ROLES:
-            known = ", ".join(f"'{name}'" for name in _ROLES[:-1])
-            return invalid(
-                f"Invalid value: '{role}'. Supported values are: {known}, and '{_ROLES[-1]}'.",
-                param=f"input[{position}]",
-                code="invalid_value",
-                rule="R19",
-            )
-    return None
-
-
-def _missing_field(
-    history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> ServiceError | None:
-    for position, item in enumerate(form.sent(body)):
-        for key in _REQUIRED.get(kind_of(item), ()):
-            if key not in item:
-                return missing(f"input[{position}].{key}", rule="R13")
-    return None
-
-
-def _unknown_response(
-    history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> ServiceError | None:
-    previous = form.previous(body)
-    if previous is None or previous in memory.conversations:
-        return None
-    return invalid(
-        f"Previous response with id '{previous}' not found.",
-        param="previous_response_id",
-        code="previous_response_not_found",
-        rule="R9",
-    )
-
-
-def _unknown_item(
-    history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> ServiceError | None:
-    for item in form.sent(body):
-        if kind_of(item) == "item_reference" and state.stored_item(item["id"], memory) is None:
-            return ServiceError(
-                status=404,
-                type="invalid_request_error",
-                message=f"Item with id '{item['id']}' not found. Items are not persisted when "
-                "`store` is set to false. Try again with `store` set to true, or remove this "
-                "item from your input.",
-                param="input",
-                rule="R11",
-            )
-    return None
-
-
-def _ids(history: Sequence[JsonObject], kind: str) -> Iterator[tuple[int, str]]:
-    for position, item in enumerate(history):
-        if kind_of(item) == kind:
-            yield position, str(item["call_id"])
-
-
-def _call_without_output(
-    history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> ServiceError | None:
-    answered = {call_id for _, call_id in _ids(history, "function_call_output")}
-    for _, call_id in _ids(history, "function_call"):
-        if call_id not in answered and call_id not in memory.repeated:
-            return invalid(
-                f"No tool output found for function call {call_id}.", param="input", rule="R1"
-            )
-    return None
-
-
-def _output_without_call(
-    history: Sequence[JsonObject], body: JsonObject, memory: Memory
-) -> ServiceError | None:
-    first: dict[str, int] = {}
-    for position, call_id in _ids(history, "function_call"):
-        first.setdefault(call_id, position)
-    for position, call_id in _ids(history, "function_call_output"):
-        if first.get(call_id, position) >= position and call_id not in memory.repeated:
-            return invalid(
-                f"No tool call found for function call output with call_id {call_id}.",
-                param="input",
-                rule="R2",
-            )
-    return None
-
-
-# Rules that a request is held to before it can be read.
-FORM: tuple[Rule, ...] = (
-    Rule(
-        id="R19",
-        grade="S",
-        summary="input messages have a role of this protocol (there is no role tool)",
-        check=_unknown_role,
+RULES: Final[tuple[Rule, ...]] = (
+    rule("R25", "R", "the model exists", parameters.unknown_model),
+    rule("R19", "S", "input messages have a role of this protocol", shape.unknown_role),
+    rule("R13", "R", "input items have their fields", shape.missing_field),
+    rule("R20", "S", "input items have no other fields", shape.unknown_field),
+    rule("R12", "S", "an item's id begins as those of its kind do", shape.wrong_prefix),
+    rule("R21", "S", "ids in the input have at most 64 characters", shape.long_id),
+    rule("R17", "R", "files in tool outputs have a type that can be read", shape.unreadable_file),
+    rule("R18", "R", "files at addresses have a type that can be read", shape.unreadable_address),
+    rule("R22", "S", "context_management is left out rather than empty", parameters.no_context),
+    rule("R23", "R", "the temperature is not below 0", parameters.cold),
+    rule("R30", "S", "max_output_tokens is 16 or more", parameters.too_few_tokens),
+    # That some models refuse these is recorded; which ones do is a guess.
+    rule("R24", "unsure", "reasoning models get no temperature", parameters.temperature),
+    rule("R33", "S", "tool names hold letters, digits, _ and - only", parameters.ill_named),
+    rule("R34", "D", "a tool's name has at most 128 characters", parameters.long_named),
+    rule("R26", "S", "tool_choice comes with tools", parameters.choice_without_tools),
+    rule("R32", "S", "tool_choice names one of the tools", parameters.choice_of_no_tool),
+    rule("R36", "S", "a tool's parameters are an object", parameters.not_objects),
+    rule("R35", "S", "the schema of a strict tool is closed", parameters.not_closed),
+    rule(
+        "R27",
+        "D",
+        "previous_response_id and conversation exclude one another",
+        stored.two_pasts,
     ),
-    Rule(id="R13", grade="R", summary="input items have their fields", check=_missing_field),
-    Rule(
-        id="R9",
-        grade="I",
-        summary="previous_response_id names a stored response",
-        check=_unknown_response,
-    ),
-    Rule(id="R11", grade="I", summary="item references name stored items", check=_unknown_item),
-)
-# In the order in which the service is thought to look.
-RULES: tuple[Rule, ...] = (
-    *FORM,
-    Rule(
-        id="R2",
-        grade="R",
-        summary="every function call output has its call before it",
-        check=_output_without_call,
-    ),
-    Rule(
-        id="R1",
-        grade="I",
-        summary="every function call has its output",
-        check=_call_without_output,
+    rule("R10", "I", "previous_response_id is spelt like an id", stored.ill_spelt_response),
+    rule("R9", "I", "previous_response_id names a stored response", stored.unknown_response),
+    rule("R29", "unsure", "conversation names a stored one", stored.unknown_conversation),
+    rule("R11", "I", "items that are only named are stored", stored.unknown_item),
+    rule("R8", "R", "no item comes twice", stored.duplicate_item),
+    rule("R14", "R", "a call keeps its namespace", pairing.namespace_lost),
+    rule("R2", "R", "every function call output has its call before it", pairing.OUTPUT_ORPHAN),
+    rule("R4", "S", "every custom tool call output has its call", pairing.CUSTOM_OUTPUT_ORPHAN),
+    rule("R3", "R", "every shell call output has its call", pairing.SHELL_OUTPUT_ORPHAN),
+    rule("R1", "I", "every function call has its output", pairing.CALL_UNANSWERED),
+    rule("R31", "S", "every custom tool call has its output", pairing.CUSTOM_CALL_UNANSWERED),
+    rule("R15", "R", "an output is JSON where its tool says so", pairing.output_not_json),
+    rule("R16", "S", "encrypted content comes back as it was", stored.broken_seal),
+    rule("R5", "R", "reasoning stands before the item that it led to", stored.reasoning_alone),
+    rule("R6", "S", "a stored call stands behind its reasoning", stored.call_without_reasoning),
+    rule(
+        "R7",
+        "S",
+        "a stored message stands behind its reasoning",
+        stored.message_without_reasoning,
     ),
 )
