@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from loopcheck.fake_providers.inprocess import in_process as in_process
     from loopcheck.harness.case import Case as Case
     from loopcheck.harness.parametrize import cases as cases
     from loopcheck.harness.shorthand import call as call
@@ -39,6 +40,7 @@ _HOMES = {
     "cases": "loopcheck.harness.parametrize",
     "ended": "loopcheck.harness.task",
     "final": "loopcheck.harness.task",
+    "in_process": "loopcheck.fake_providers.inprocess",
     "loop": "loopcheck.harness.target",
     "refuse": "loopcheck.harness.shorthand",
     "say": "loopcheck.harness.shorthand",

@@ -274,7 +274,8 @@ def _pieces(draw: st.DrawFn, name: OpenAIName, forms: Sequence[Form]) -> list[Pi
             asked, found = (draw(strategy) for strategy in HOSTED[wanted])
             pieces.append(hosted(wanted, str(asked), found, label=f"hosted{number}"))
         else:
-            pieces.append(draw(st.builds(Say if kind == "say" else Refuse, _TEXTS)))
+            text = draw(_TEXTS)
+            pieces.append(Say(text) if kind == "say" else Refuse(text))
     return pieces
 
 
@@ -346,6 +347,14 @@ def streaming(frames: Sequence[Frame], *, strict: bool = True) -> openai.OpenAI:
 
 def answering(body: JsonObject) -> openai.OpenAI:
     return client(json.dumps(body).encode(), "application/json")
+
+
+def at(value: object, *path: str | int) -> object:
+    """What stands there in a JSON value."""
+    for step in path:
+        assert isinstance(value, dict | list)
+        value = value[step]  # type: ignore[index]  # JSON: names in objects, numbers in lists
+    return value
 
 
 def said(answer: Answer, kind: type[Say] | type[Refuse]) -> list[str]:

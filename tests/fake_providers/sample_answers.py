@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from hypothesis import strategies as st
@@ -31,9 +31,12 @@ from loopcheck.fake_providers.wire import (
     Answer,
     HttpRequest,
     IssuedCall,
+    IssuedHosted,
+    IssuedThought,
     JsonObject,
     Piece,
     Reading,
+    ServiceError,
 )
 
 PLAIN: Final = Delivery(fragments=9)
@@ -80,6 +83,49 @@ def call(label: str, arguments: str, *, tool: str = "reserve_seat") -> IssuedCal
         call_id=f"toolu_{label}",
         item_id=f"fc_{label}",
     )
+
+
+def thought(name: str, text: str = "", *, redacted: bool = False) -> IssuedThought:
+    """Thinking with the seal that this name gets."""
+    seal = dialect("messages").seal(digest(1, name), redacted=redacted)
+    return IssuedThought(text=text, redacted=redacted, item_id="", seal=seal)
+
+
+def hosted(
+    label: str,
+    *,
+    kind: str = "web_search",
+    name: str | None = None,
+    arguments: str = "{}",
+    result: object = None,
+    of: str | None = None,
+) -> IssuedHosted:
+    """A call that the service runs itself, or only its result."""
+    return IssuedHosted(
+        label=label,
+        kind=kind,
+        name=name or kind,
+        arguments=arguments,
+        result=result,
+        call_id=f"toolu_{of or label}",
+        item_id="",
+        of=of,
+    )
+
+
+def refusals(
+    reading: Reading, memory: Memory | None = None, *, on: Collection[str] = ()
+) -> list[tuple[str, ServiceError]]:
+    """Every rule that the request breaks; those of weak evidence only where they are named."""
+    rules = [
+        rule
+        for rule in dialect(reading.dialect).rules
+        if rule.grade not in ("D", "unsure") or rule.id in on
+    ]
+    broken = [
+        (rule.id, rule.check(reading.history, reading.body, memory or Memory())) for rule in rules
+    ]
+    return [(name, error) for name, error in broken if error is not None]
 
 
 def answer(
@@ -167,6 +213,47 @@ def contents(draw: st.DrawFn, *, arguments: st.SearchStrategy[str]) -> list[Piec
         else:
             text = draw(_texts)
             pieces.append(Say(text) if draw(st.booleans()) else Refuse(text))
+    return pieces
+
+
+_found: Final[list[tuple[str, object]]] = [
+    ("web_search", "Sunny, 22 °C"),
+    ("web_search", {"type": "web_search_tool_result_error", "error_code": "unavailable"}),
+    ("code_execution", "42"),
+    ("tool_search_tool_bm25", {"type": "tool_search_tool_search_result", "tool_references": []}),
+    ("mcp", "Done."),
+    ("mcp", {"is_error": True, "content": []}),
+]
+
+
+@st.composite
+def hosted_calls(draw: st.DrawFn, *, label: str, arguments: str) -> list[Piece]:
+    """A call of the service: not run yet, with its result, or with its result further on."""
+    kind, result = draw(st.sampled_from(_found))
+    how = draw(st.sampled_from(["waiting", "at once", "further on"]))
+    now = result if how == "at once" else None
+    pieces: list[Piece] = [hosted(label, kind=kind, arguments=arguments, result=now)]
+    if how == "further on":
+        pieces += [Say("Let me look."), hosted(f"{label}r", kind=kind, result=result, of=label)]
+    return pieces
+
+
+@st.composite
+def rich_contents(draw: st.DrawFn, *, arguments: st.SearchStrategy[str]) -> list[Piece]:
+    """Any mix of what the Messages service can answer."""
+    pieces: list[Piece] = []
+    for place in range(draw(st.integers(0, 5))):
+        match draw(st.sampled_from(["said", "call", "think", "redacted", "hosted"])):
+            case "said":
+                text = draw(_texts)
+                pieces.append(Say(text) if draw(st.booleans()) else Refuse(text))
+            case "call":
+                pieces.append(call(f"c{place}", draw(arguments)))
+            case "hosted":
+                pieces += draw(hosted_calls(label=f"h{place}", arguments=draw(arguments)))
+            case how:
+                text = "" if how == "redacted" else draw(_texts)
+                pieces.append(thought(f"t{place}", text, redacted=how == "redacted"))
     return pieces
 
 

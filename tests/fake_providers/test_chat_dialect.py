@@ -83,7 +83,7 @@ def choices_and_usage(chunk: JsonObject) -> JsonObject:
 
 class TestStreams:
     @given(streamed("chat", ["function"]))
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=60)
     def test_every_chunk_is_what_the_sdk_expects(self, case: Streamed) -> None:
         frames = DIALECT.frames(case.answer, case.steps)
         assert [frame.data for frame in frames[-1:]] == ["[DONE]"]

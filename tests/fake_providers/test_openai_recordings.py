@@ -7,11 +7,23 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from openai_answers import OpenAIName, call, in_order, judged, material, reply
+from openai_answers import (
+    OpenAIName,
+    at,
+    call,
+    hosted,
+    in_order,
+    judged,
+    material,
+    question,
+    refusal,
+    reply,
+    thought,
+)
 
 from loopcheck.fake_providers.dialects import Memory, dialect
 from loopcheck.fake_providers.script import Say
-from loopcheck.fake_providers.wire import IssuedCall, JsonObject
+from loopcheck.fake_providers.wire import IssuedCall, JsonObject, Piece
 
 # Accepted for what the service had stored before, which was not recorded.
 CONTINUED = ("resp_conversation_tool_r2", "resp_previous_response_id")
@@ -24,13 +36,6 @@ def recording(name: str) -> JsonObject:
 
 def folder() -> Path:
     return material("recordings")
-
-
-def at(value: object, *path: str | int) -> object:
-    for step in path:
-        assert isinstance(value, dict | list)
-        value = value[step]  # type: ignore[index]  # JSON: names in objects, numbers in lists
-    return value
 
 
 def keys(value: object, *path: str | int) -> set[str]:
@@ -62,6 +67,56 @@ def test_an_unknown_model_is_refused_as_recorded(name: OpenAIName) -> None:
     reading = judged(name, at(exchange, "request", "body"))
     error = dialect(name).named_error("not_found", reading)
     assert error.status == at(exchange, "response", "status")
+    assert dialect(name).error_body(error, "req_1") == at(exchange, "response", "body")
+
+
+@pytest.mark.parametrize(
+    ("file", "rule"),
+    [
+        ("chat_err_400_content_block_in_tool_round", "C17"),
+        ("resp_err_400_invalid_file_data_in_tool_output", "R17"),
+        ("resp_err_400_unsupported_file_in_tool_output", "R18"),
+    ],
+)
+def test_a_recorded_request_is_refused_as_recorded(file: str, rule: str) -> None:
+    exchange = recording(file)
+    name = cast("OpenAIName", exchange["protocol"])
+    error = refusal(name, at(exchange, "request", "body"))
+    assert (error.rule, error.status) == (rule, at(exchange, "response", "status"))
+    assert dialect(name).error_body(error, "req_1") == at(exchange, "response", "body")
+
+
+def test_reasoning_before_other_words_is_refused_as_recorded() -> None:
+    first, second = (recording(f"resp_reasoning_history_r{n}") for n in range(2))
+    told = at(first, "response", "body")
+    memory = Memory(responses={str(at(told, "id")): cast("JsonObject", told)})
+    error = refusal("responses", at(second, "request", "body"), memory)
+    assert error.rule == "R5"
+    assert dialect("responses").error_body(error, "req_1") == at(second, "response", "body")
+
+
+CUT_CALL = {"type": "function_call", "call_id": "c", "name": "f"}
+
+
+@pytest.mark.parametrize(
+    ("file", "rule", "body"),
+    [
+        ("chat_err_400_max_tokens_param", "C19", question("chat", model="o1", max_tokens=9)),
+        (
+            "resp_err_400_unsupported_temperature",
+            "R24",
+            question("responses", model="gpt-5", temperature=1),
+        ),
+        ("resp_err_missing_arguments", "R13", question("responses") | {"input": [CUT_CALL]}),
+    ],
+)
+def test_a_request_like_the_recorded_one_is_refused_as_recorded(
+    file: str, rule: str, body: JsonObject
+) -> None:
+    exchange = recording(file)
+    name: OpenAIName = "chat" if file.startswith("chat") else "responses"
+    error = refusal(name, body, on={rule})
+    assert error.rule == rule
     assert dialect(name).error_body(error, "req_1") == at(exchange, "response", "body")
 
 
@@ -135,3 +190,38 @@ def test_events_have_the_recorded_fields() -> None:
     answer = reply("responses", [Say("Hi"), *calls("responses")], "calls", stream=True)
     frames = dialect("responses").frames(answer, in_order(answer.content, 9))
     assert {frame.event: keys(frame.data) for frame in frames} == recorded
+
+
+@pytest.mark.parametrize(
+    ("file", "piece", "kind"),
+    [
+        ("mcp_hosted", hosted("mcp_list_tools", "{}", []), "mcp_list_tools"),
+        ("mcp_hosted", hosted("mcp_call", "{}", "Found."), "mcp_call"),
+        ("file_search", hosted("file_search_call", "{}", None), "file_search_call"),
+        ("web_search", hosted("web_search_call", "{}", []), "web_search_call"),
+        ("programmatic_tool_calling", hosted("program", "1", None), "program"),
+        ("tool_search_hosted_r1", hosted("tool_search_call", "{}", None), "tool_search_call"),
+        ("tool_search_hosted_r1", hosted("tool_search_output", "{}", []), "tool_search_output"),
+        (
+            "mcp_approval_request",
+            hosted("mcp_approval_request", "{}", None),
+            "mcp_approval_request",
+        ),
+        ("reasoning_commentary_call_r1", thought("", redacted=True), "reasoning"),
+    ],
+)
+def test_items_and_their_events_are_as_recorded(file: str, piece: Piece, kind: str) -> None:
+    events = cast("list[JsonObject]", at(recording(f"resp_stream_{file}"), "response", "sse"))
+    recorded = [cast("JsonObject", event["data"]) for event in events[2:-1]]
+    begun = next(e for e in recorded if "item" in e and at(e, "item", "type") == kind)
+    theirs = [event for event in recorded if event["output_index"] == begun["output_index"]]
+    answer = reply("responses", [piece], stream=True)
+    frames = dialect("responses").frames(answer, in_order(answer.content, 99))[2:-1]
+    ours = [cast("JsonObject", frame.data) for frame in frames]
+    assert [event["type"] for event in ours] == [event["type"] for event in theirs]
+    for our, their in zip(ours, theirs, strict=True):
+        assert keys(our) == keys(their)
+        if "item" in our:
+            assert keys(our, "item") == keys(their, "item")
+            prefixes = {str(at(event, "item", "id")).split("_")[0] for event in (our, their)}
+            assert len(prefixes) == 1

@@ -12,7 +12,6 @@ INI = """
 filterwarnings =
     error
     default::loopcheck.LoopcheckWarning
-asyncio_default_fixture_loop_scope = function
 """
 TESTS = """
 import loopcheck
@@ -30,10 +29,16 @@ def test_honest(case):
 """
 
 
-def test_the_summary_is_the_same_as_in_one_process(pytester: pytest.Pytester) -> None:
+def test_the_summary_is_the_same_as_in_one_process(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three processes that load every plugin of this environment take long.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(loops=LOOPS, test_agents=TESTS)
     pytester.makefile(".ini", pytest=INI)
-    result = pytester.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess(
+        "-p", "loopcheck.harness.plugin", "-p", "xdist", "-n", "2"
+    )
     result.assert_outcomes(passed=6, failed=2, skipped=2, warnings=6)
     start = next(n for n, line in enumerate(result.outlines) if "loopcheck, suite 2026.1" in line)
     section = result.outlines[start + 1 : start + 5]

@@ -14,6 +14,8 @@ from trial_cases import HEAD, RESERVES, STALLS, case
 import loopcheck
 from loopcheck.fake_providers.script import Mode
 from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.cli.trial import put_on_trial
+from loopcheck.harness.config import TargetSource
 from loopcheck.harness.inprocess import InProcess
 from loopcheck.harness.journal import load
 from loopcheck.harness.results import CaseResult, TargetCard
@@ -338,6 +340,30 @@ class TestTargets:
         card = TargetCard(name="x", **declared)  # type: ignore[arg-type]
         result = run_target(OfACard(card), [case()], stage, RunOptions())
         assert (result.broken, result.card, result.cases) == (complaint, card, ())
+
+
+DECLINES = """
+import json, sys
+card = {"name": "x", "dialects": ["chat"], "modes": ["whole"]}
+for line in sys.stdin:
+    command = json.loads(line)
+    if command["cmd"] == "hello":
+        print(json.dumps({"card": card, "protocol": 1}), flush=True)
+    elif command["cmd"] == "run":
+        print(json.dumps({"seq": command["seq"], "skipped": "not on this machine"}), flush=True)
+    else:
+        break
+"""
+
+
+def test_a_worker_that_declines_a_case_has_not_declared_it() -> None:
+    source = TargetSource(name="foreign", worker=(sys.executable, "-c", DECLINES))
+    result = put_on_trial(
+        source, [case()], RunOptions(), progress=lambda case: None, started=lambda card: None
+    )
+    assert result.broken is None
+    (judged,) = result.cases
+    assert (judged.verdict, judged.reason) == ("not declared", "not on this machine")
 
 
 class TestJournals:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from stdlib_loop import ask, honest
@@ -15,7 +16,7 @@ from loopcheck.harness.runner import RunOptions, play
 from loopcheck.harness.smoke import SMOKE, complaint
 from loopcheck.harness.stage import Stage
 from loopcheck.harness.target import Target
-from loopcheck.harness.task import Outcome, Task
+from loopcheck.harness.task import Outcome, Task, Tool
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +36,19 @@ def said(
 
 
 def asked(task: Task, *messages: object, **changes: object) -> Outcome:
-    from dataclasses import replace
-
     choice = ask(replace(task, **changes), list(messages) or [prompt(task)])  # type: ignore[arg-type]
     return loopcheck.final(choice["message"]["content"])
+
+
+OTHER = Tool(
+    name="other",
+    description="",
+    parameters={"type": "object", "properties": {}},
+    kind="read",
+    function=print,
+    call=lambda arguments: "",
+    acall=print,  # type: ignore[arg-type]
+)
 
 
 def prompt(task: Task) -> dict[str, str]:
@@ -80,7 +90,7 @@ def test_a_wrong_key(stage: Stage) -> None:
 def test_neither_prompt_nor_tools(stage: Stage) -> None:
     unasked = "no request held task.prompt as a user message together with one of task.tools"
     assert said(lambda task: asked(task, {"role": "user", "content": "Hi."}), stage) == unasked
-    assert said(lambda task: asked(task, specs=()), stage) == unasked
+    assert said(lambda task: asked(task, specs=(OTHER,)), stage) == unasked
 
 
 def test_an_answer_that_is_no_end(stage: Stage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 NOTING = """
@@ -17,12 +18,20 @@ def note():
 # After everything that a plugin may do at the end of the session.
 atexit.register(note)
 """
+# What other plugins load is no news here, and takes long.
+WITHOUT_OTHERS = [
+    option
+    for plugin in entry_points(group="pytest11")
+    if plugin.name != "loopcheck"
+    for option in ("-p", f"no:{plugin.name}")
+]
 OWN = {"loopcheck", "loopcheck.harness", "loopcheck.harness.plugin"}
 
 
 def loaded(folder: Path, *options: str) -> set[str]:
     """Every module that a pytest run of one passing test has loaded when its process ends."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    options = ("-q", "-p", "no:cacheprovider", *WITHOUT_OTHERS, *options)
+    command = [sys.executable, "-m", "pytest", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return set((folder / "modules.txt").read_text(encoding="utf-8").split())

@@ -24,6 +24,15 @@ from loopcheck.reference_loop import (
     TaskInfo,
 )
 
+DRIVEN = {
+    "limits",
+    "operation_ids",
+    "parallel",
+    "token_limit",
+    "tool_call_limit",
+    "validates",
+}
+
 
 @dataclass
 class Recorder:
@@ -99,7 +108,7 @@ def test_an_adapter_is_a_target_that_the_reference_loop_drives() -> None:
         return adapter
 
     assert (mine.name, mine.dialects, mine.modes) == ("mine", ("chat",), ("whole",))
-    assert mine.can == {"thinking", "limits", "operation_ids", "parallel", "validates"}
+    assert mine.can == DRIVEN | {"thinking"}
     assert mine.is_async
     recorder = Recorder()
     assert run(mine, task(recorder)) == loopcheck.final("Done.")
@@ -157,5 +166,5 @@ def test_the_reference_target_declares_everything_it_does() -> None:
     assert reference.name == "reference"
     assert reference.dialects == ("responses", "chat", "messages")
     assert reference.modes == ("whole", "stream")
-    assert reference.can == {"limits", "operation_ids", "parallel", "validates"}
+    assert reference.can == DRIVEN
     assert reference.card().packages.keys() == {"openai", "anthropic", "jsonschema"}

@@ -1,94 +1,25 @@
+"""In which order tools run, and what they may cost."""
+
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
 import pytest
+from tool_desk import Desk, Runner, answer, call, error_of
 
-from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import CallResult, ProposedCall
-from loopcheck.reference_loop.executor import Executor
+from loopcheck.reference_loop.limits import Retries, ToolLimits
 from loopcheck.reference_loop.results import MAX_MESSAGE_CHARACTERS, error_text, is_error
-from loopcheck.reference_loop.tools import LookUp, LoopTool, ToolDefinitionError
-
-SCHEMA: JsonObject = {
-    "type": "object",
-    "properties": {"n": {"type": "integer"}, "note": {"type": "string"}},
-    "required": ["n"],
-    "additionalProperties": False,
-}
-
-
-@dataclass
-class Desk:
-    """Tools that write down what is done to them; each of `endings` is the end of one call."""
-
-    endings: list[str | Exception] = field(default_factory=list)
-    answers: list[LookUp | Exception] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
-    operations: list[str | None] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-
-    def tool(
-        self,
-        name: str,
-        kind: Literal["read", "write"],
-        *,
-        operation: tuple[str, ...] | None = None,
-        look_up: bool = False,
-    ) -> LoopTool:
-        async def invoke(arguments: JsonObject, *, call_id: str, operation_id: str | None) -> str:
-            self.log.append(f"{name} {arguments['n']} begins")
-            self.operations.append(operation_id)
-            await asyncio.sleep(0)
-            self.log.append(f"{name} {arguments['n']} ends")
-            ending = self.endings.pop(0) if self.endings else f"done {arguments['n']}"
-            if isinstance(ending, Exception):
-                raise ending
-            return ending
-
-        async def ask(operation_id: str) -> LookUp:
-            self.asked.append(operation_id)
-            answer = self.answers.pop(0)
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        return LoopTool(
-            name=name,
-            description="",
-            parameters=SCHEMA,
-            kind=kind,
-            invoke=invoke,
-            operation=operation,
-            look_up=ask if look_up else None,
-        )
-
-
-def call(name: str, n: int = 1, *, call_id: str = "c", **more: object) -> ProposedCall:
-    text = json.dumps({"n": n, **more})
-    return ProposedCall(call_id=call_id, name=name, arguments_text=text)
-
-
-async def answer(executor: Executor, *calls: ProposedCall) -> Sequence[CallResult]:
-    return await executor.answer(calls)
-
-
-def error_of(result: CallResult) -> dict[str, object]:
-    assert result.is_error
-    error: dict[str, object] = json.loads(result.text)["error"]
-    return error
+from loopcheck.reference_loop.tools import LoopTool, ToolDefinitionError, ToolFailure
 
 
 @pytest.mark.asyncio
 async def test_reads_run_together_and_writes_alone_and_in_order() -> None:
     desk = Desk()
-    executor = Executor([desk.tool("look", "read"), desk.tool("book", "write")])
+    runner = Runner([desk.tool("look", "read"), desk.tool("book", "write")])
     results = await answer(
-        executor,
+        runner,
         call("look", 1, call_id="a"),
         call("look", 2, call_id="b"),
         call("book", 3, call_id="c"),
@@ -118,8 +49,8 @@ async def test_reads_run_together_and_writes_alone_and_in_order() -> None:
 
 @pytest.mark.asyncio
 async def test_equal_ids_are_answered_in_order_each_with_its_own() -> None:
-    executor = Executor([Desk().tool("look", "read")])
-    results = await answer(executor, call("look", 1), call("look", 2))
+    runner = Runner([Desk().tool("look", "read")])
+    results = await answer(runner, call("look", 1), call("look", 2))
     assert [(result.call_id, result.text) for result in results] == [
         ("c", "done 1"),
         ("c", "done 2"),
@@ -128,16 +59,16 @@ async def test_equal_ids_are_answered_in_order_each_with_its_own() -> None:
 
 @pytest.mark.asyncio
 async def test_no_calls_have_no_results() -> None:
-    assert await answer(Executor([])) == ()
+    assert await answer(Runner([])) == ()
 
 
 @pytest.mark.asyncio
 async def test_a_call_that_cannot_run_is_answered_and_holds_up_nobody() -> None:
     desk = Desk()
-    executor = Executor([desk.tool("look", "read")])
+    runner = Runner([desk.tool("look", "read")])
     broken = ProposedCall(call_id="b", name="look", arguments_text='{"n": 1')
     results = await answer(
-        executor,
+        runner,
         call("look", 1, call_id="a"),
         broken,
         call("lok", 2, call_id="c"),
@@ -165,17 +96,17 @@ async def test_a_call_that_cannot_run_is_answered_and_holds_up_nobody() -> None:
 async def test_a_schema_that_cannot_be_resolved_is_an_error_of_that_call() -> None:
     remote = {"type": "object", "properties": {"n": {"$ref": "https://example.invalid/n"}}}
     tool = Desk().tool("look", "read")
-    executor = Executor(
+    runner = Runner(
         [LoopTool(name="look", description="", parameters=remote, kind="read", invoke=tool.invoke)]
     )
-    [result] = await answer(executor, call("look"))
+    [result] = await answer(runner, call("look"))
     assert error_of(result)["code"] == "invalid_schema"
 
 
 def test_tools_are_checked_before_anything_runs() -> None:
     desk = Desk()
     with pytest.raises(ToolDefinitionError, match="two tools are named 'look'"):
-        Executor([desk.tool("look", "read"), desk.tool("look", "write")])
+        Runner([desk.tool("look", "read"), desk.tool("look", "write")])
     bad = LoopTool(
         name="bad",
         description="",
@@ -184,7 +115,7 @@ def test_tools_are_checked_before_anything_runs() -> None:
         invoke=desk.tool("x", "read").invoke,
     )
     with pytest.raises(ToolDefinitionError, match="parameters of tool 'bad': type must be"):
-        Executor([bad])
+        Runner([bad])
 
 
 @pytest.mark.asyncio
@@ -192,14 +123,14 @@ def test_tools_are_checked_before_anything_runs() -> None:
     ("raised", "code", "retryable"),
     [
         (ValueError("no such train"), "tool_failed", False),
-        (TimeoutError("too slow"), "tool_failed", True),
+        (TimeoutError("too slow"), "timed_out", True),
         (ConnectionResetError("gone"), "tool_failed", True),
         (PermissionError("not yours"), "not_permitted", False),
     ],
 )
 async def test_a_read_that_raises(raised: Exception, code: str, retryable: bool) -> None:
     desk = Desk(endings=[raised])
-    [result] = await answer(Executor([desk.tool("look", "read")]), call("look"))
+    [result] = await answer(Runner([desk.tool("look", "read")]), call("look"))
     error = error_of(result)
     assert (error["code"], error["retryable"]) == (code, retryable)
     assert str(raised) in str(error["message"])
@@ -207,21 +138,10 @@ async def test_a_read_that_raises(raised: Exception, code: str, retryable: bool)
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("raised", [ConnectionError("gone"), RuntimeError("failed")])
-async def test_a_write_that_raises_has_an_unknown_outcome(raised: Exception) -> None:
-    desk = Desk(endings=[raised])
-    executor = Executor([desk.tool("book", "write")])
-    [result] = await answer(executor, call("book"))
-    error = error_of(result)
-    assert (error["code"], error["retryable"]) == ("outcome_unknown", False)
-    assert desk.operations == [None]
-
-
-@pytest.mark.asyncio
 async def test_one_read_that_raises_leaves_its_neighbours_alone() -> None:
     desk = Desk(endings=["one", RuntimeError("two"), "three"])
-    executor = Executor([desk.tool("look", "read")])
-    results = await answer(executor, call("look", 1), call("look", 2), call("look", 3))
+    runner = Runner([desk.tool("look", "read")])
+    results = await answer(runner, call("look", 1), call("look", 2), call("look", 3))
     assert [result.is_error for result in results] == [False, True, False]
     assert [results[0].text, results[2].text] == ["one", "three"]
 
@@ -230,122 +150,8 @@ async def test_one_read_that_raises_leaves_its_neighbours_alone() -> None:
 async def test_an_orderly_error_of_a_tool_is_passed_on_as_it_is() -> None:
     text = '{"error": {"code": "sold_out"}}'
     desk = Desk(endings=[text])
-    [result] = await answer(Executor([desk.tool("book", "write")]), call("book"))
+    [result] = await answer(Runner([desk.tool("book", "write")]), call("book"))
     assert result == CallResult(call_id="c", text=text, is_error=True, arguments={"n": 1})
-
-
-@pytest.mark.asyncio
-async def test_an_operation_that_was_done_is_answered_from_the_record() -> None:
-    desk = Desk()
-    executor = Executor([desk.tool("book", "write", operation=("n",))])
-    first, second = await answer(executor, call("book", call_id="a"), call("book", call_id="b"))
-    [third] = await answer(executor, call("book", call_id="c"))
-    assert [r.text for r in (first, second, third)] == ["done 1"] * 3
-    assert [r.call_id for r in (first, second, third)] == ["a", "b", "c"]
-    assert desk.log == ["book 1 begins", "book 1 ends"]
-
-
-@pytest.mark.asyncio
-async def test_an_operation_that_was_done_otherwise_is_not_passed_off_as_this_one() -> None:
-    desk = Desk()
-    executor = Executor([desk.tool("book", "write", operation=("n",))])
-    await answer(executor, call("book", note="window"))
-    [result] = await answer(executor, call("book", note="aisle"))
-    assert error_of(result)["code"] == "already_done"
-    assert "window" in result.text
-    assert desk.log == ["book 1 begins", "book 1 ends"]
-
-
-@pytest.mark.asyncio
-async def test_another_operation_is_another_action() -> None:
-    desk = Desk()
-    executor = Executor([desk.tool("book", "write", operation=("n",))])
-    await answer(executor, call("book", 1), call("book", 2))
-    assert desk.log == ["book 1 begins", "book 1 ends", "book 2 begins", "book 2 ends"]
-    assert len(set(desk.operations)) == 2
-    assert None not in desk.operations
-
-
-@pytest.mark.asyncio
-async def test_without_operation_key_each_call_is_an_action_of_its_own() -> None:
-    desk = Desk()
-    executor = Executor([desk.tool("book", "write")])
-    await answer(executor, call("book"), call("book"))
-    assert desk.log == ["book 1 begins", "book 1 ends"] * 2
-
-
-@pytest.mark.asyncio
-async def test_an_empty_operation_key_makes_all_calls_one_action() -> None:
-    desk = Desk()
-    executor = Executor([desk.tool("book", "write", operation=())])
-    await answer(executor, call("book", 1), call("book", 2))
-    assert desk.log == ["book 1 begins", "book 1 ends"]
-
-
-@pytest.mark.asyncio
-async def test_a_read_with_an_operation_key_is_read_afresh() -> None:
-    desk = Desk()
-    executor = Executor([desk.tool("look", "read", operation=("n",))])
-    await answer(executor, call("look"))
-    await answer(executor, call("look"))
-    assert desk.log == ["look 1 begins", "look 1 ends"] * 2
-    assert desk.operations[0] == desk.operations[1] is not None
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "nothing_done", ['{"error": "sold out"}', PermissionError("not yours")], ids=["error", "denied"]
-)
-async def test_an_operation_that_did_nothing_may_be_begun_again(
-    nothing_done: str | Exception,
-) -> None:
-    desk = Desk(endings=[nothing_done])
-    executor = Executor([desk.tool("book", "write", operation=("n",))])
-    [first] = await answer(executor, call("book"))
-    [second] = await answer(executor, call("book"))
-    assert (first.is_error, second.text) == (True, "done 1")
-
-
-@pytest.mark.asyncio
-async def test_an_operation_of_unknown_outcome_is_not_begun_again() -> None:
-    desk = Desk(endings=[ConnectionError("gone")])
-    executor = Executor([desk.tool("book", "write", operation=("n",))])
-    await answer(executor, call("book"))
-    [again] = await answer(executor, call("book"))
-    assert error_of(again)["code"] == "outcome_unknown"
-    assert desk.log == ["book 1 begins", "book 1 ends"]
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("look_up", [LookUp("inconclusive"), RuntimeError("down")])
-async def test_a_look_up_that_cannot_tell_changes_nothing(look_up: LookUp | Exception) -> None:
-    desk = Desk(endings=[ConnectionError("gone")], answers=[look_up])
-    executor = Executor([desk.tool("book", "write", operation=("n",), look_up=True)])
-    await answer(executor, call("book"))
-    [again] = await answer(executor, call("book"))
-    assert error_of(again)["code"] == "outcome_unknown"
-    assert desk.asked == desk.operations
-
-
-@pytest.mark.asyncio
-async def test_what_a_look_up_finds_is_the_result_from_then_on() -> None:
-    desk = Desk(endings=[ConnectionError("gone")], answers=[LookUp("found", "seat 1")])
-    executor = Executor([desk.tool("book", "write", operation=("n",), look_up=True)])
-    await answer(executor, call("book"))
-    results = [*await answer(executor, call("book")), *await answer(executor, call("book"))]
-    assert [result.text for result in results] == ["seat 1", "seat 1"]
-    assert desk.log == ["book 1 begins", "book 1 ends"]
-    assert len(desk.asked) == 1
-
-
-@pytest.mark.asyncio
-async def test_a_look_up_that_finds_nothing_lets_the_call_run() -> None:
-    desk = Desk(endings=[ConnectionError("gone")], answers=[LookUp("absent")])
-    executor = Executor([desk.tool("book", "write", operation=("n",), look_up=True)])
-    await answer(executor, call("book"))
-    [again] = await answer(executor, call("book"))
-    assert again.text == "done 1"
-    assert desk.operations[0] == desk.operations[1]
 
 
 def test_an_error_text_is_bounded_and_recognised() -> None:
@@ -363,3 +169,91 @@ def test_what_is_no_error_text(text: str) -> None:
 
 def test_a_deep_text_is_no_error_text() -> None:
     assert not is_error('"error"' + "[" * 100_000)
+
+
+@pytest.mark.asyncio
+async def test_so_many_reads_run_at_a_time() -> None:
+    desk = Desk()
+    runner = Runner([desk.tool("look", "read")], ToolLimits(together=2))
+    await answer(runner, *(call("look", n) for n in range(1, 5)))
+    running = [sum(1 if "begins" in line else -1 for line in desk.log[: n + 1]) for n in range(8)]
+    assert max(running) == 2
+    assert len(desk.log) == 8
+
+
+@pytest.mark.asyncio
+async def test_a_read_that_takes_too_long_is_given_up() -> None:
+    runner = Runner([Desk(hangs=True).tool("look", "read")], ToolLimits(seconds=0.0))
+    [result] = await answer(runner, call("look"))
+    error = error_of(result)
+    assert (error["code"], error["retryable"]) == ("timed_out", True)
+
+
+@pytest.mark.asyncio
+async def test_a_tool_may_have_its_own_time() -> None:
+    desk = Desk()
+    runner = Runner([desk.tool("look", "read", seconds=60.0)], ToolLimits(seconds=0.0))
+    [result] = await answer(runner, call("look"))
+    assert result.text == "done 1"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("length", "text"), [(5, "12345"), (4, "1234\n[cut: 4 of 5 characters]")])
+async def test_a_long_result_is_cut_and_says_so(length: int, text: str) -> None:
+    runner = Runner(
+        [Desk(endings=["12345"]).tool("look", "read")], ToolLimits(result_characters=length)
+    )
+    [result] = await answer(runner, call("look"))
+    assert result.text == text
+
+
+@pytest.mark.asyncio
+async def test_a_read_is_tried_again_as_often_as_the_policy_says() -> None:
+    busy = ToolFailure("busy", "Later.", retryable=True, retry_after=7.0)
+    desk = Desk(endings=[busy, ConnectionError("gone"), "seat 1"])
+    runner = Runner(
+        [desk.tool("look", "read")], ToolLimits(retries=Retries(count=2, first_seconds=0.5))
+    )
+    [result] = await answer(runner, call("look"))
+    assert result.text == "seat 1"
+    assert runner.waits == [7.0, 1.0]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("failure", "retries", "tries"),
+    [
+        (ToolFailure("busy", "Later.", retryable=True), Retries(count=0), 1),
+        (ToolFailure("busy", "Later.", retryable=True), Retries(count=3), 4),
+        (ToolFailure("busy", "Later.", retryable=True), Retries(count=3, budget=2), 3),
+        (ToolFailure("busy", "Later.", retryable=False), Retries(count=3), 1),
+        (ToolFailure("busy", "", retryable=True, retry_after=61.0), Retries(count=3), 1),
+        (ToolFailure("busy", "", retryable=True, retry_after=60.0), Retries(count=3), 4),
+        (ValueError("no"), Retries(count=3), 1),
+        (PermissionError("no"), Retries(count=3), 1),
+    ],
+)
+async def test_how_often_a_read_is_tried(failure: Exception, retries: Retries, tries: int) -> None:
+    desk = Desk(endings=[failure] * 9)
+    runner = Runner([desk.tool("look", "read")], ToolLimits(retries=retries))
+    [result] = await answer(runner, call("look"))
+    assert result.is_error
+    assert desk.log.count("look 1 begins") == tries
+
+
+@pytest.mark.asyncio
+async def test_a_tool_that_cancels_itself_has_failed() -> None:
+    desk = Desk(endings=[asyncio.CancelledError()])
+    [result, other] = await answer(Runner([desk.tool("look", "read")]), *[call("look")] * 2)
+    assert error_of(result)["code"] == "tool_failed"
+    assert other.text == "done 1"
+
+
+@pytest.mark.parametrize("wrong", [{"together": 0}, {"result_characters": -1}])
+def test_tool_limits_are_checked_when_they_are_made(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ToolLimits(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_failure_reads_like_one() -> None:
+    assert str(ToolFailure("busy", "Later.")) == "busy: Later."

@@ -11,6 +11,7 @@ import pytest
 from loopcheck.reference_loop import (
     CallResult,
     Calls,
+    Clock,
     Failed,
     Final,
     Limits,
@@ -109,7 +110,9 @@ async def test_a_broken_response_leaves_nothing_behind_and_repeats_no_tool() -> 
 
     broken = Failed("reset", retryable=True)
     script = Script([broken, calls("a"), broken, broken, Final("Done.")])
-    loop = ReferenceLoop(script, [tool(log=log)], retries=Retries(first_seconds=1), sleep=sleep)
+    loop = ReferenceLoop(
+        script, [tool(log=log)], retries=Retries(first_seconds=1), clock=Clock(sleep=sleep)
+    )
     assert (await loop.run("Go.")).state == "completed"
     assert log == ["a"]
     assert script.asked == [("Go.",)] * 2 + [("Go.", "turn", "result of a")] * 3
@@ -118,7 +121,7 @@ async def test_a_broken_response_leaves_nothing_behind_and_repeats_no_tool() -> 
 
 async def test_retries_may_come_at_once() -> None:
     script = Script([Failed("reset", retryable=True), Final("Done.")])
-    loop = ReferenceLoop(script, retries=Retries(first_seconds=0.0), sleep=_never)
+    loop = ReferenceLoop(script, retries=Retries(first_seconds=0.0), clock=Clock(sleep=_never))
     assert (await loop.run("Go.")).state == "completed"
 
 

@@ -20,7 +20,6 @@ import httpx
 from respx import MockRouter
 from respx.mocks import Mocker
 
-from loopcheck.fake_providers._responses import head
 from loopcheck.fake_providers.inprocess import InProcess, InProcessError
 from loopcheck.fake_providers.wire import Reply
 
@@ -96,14 +95,14 @@ class _Route:
         return request if alone and routers[-1] is self.router else None
 
     def _respond(self, request: httpx.Request, target: str) -> httpx.Response:
-        reply, keeps = self._serving.answer(
+        reply, head = self._serving.answer(
             request.method, target, request.headers.raw, request.content
         )
         if reply.ending == "close":
-            self._serving.tell_finished(reply, "written")
+            how: Literal["written"] = "written"
+            self._serving.tell(reply.finished, how)
             raise self._failures.disconnected(_NO_ANSWER)
-        start = head(reply, keep_alive=keeps and reply.keep_alive, chunks=True).decode("latin-1")
-        status, *lines = start.rstrip().split("\r\n")
+        status, *lines = head.decode("latin-1").rstrip().split("\r\n")
         return httpx.Response(
             reply.status,
             headers=[(name, value) for name, _, value in (line.partition(": ") for line in lines)],
@@ -117,7 +116,12 @@ class _Route:
 
 
 class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """The body of one reply, handed over segment by segment as the client reads it."""
+    """The body of one reply, given to the client segment by segment as it reads.
+
+    What a socket would take at once, everything up to the next pause, counts as written before
+    the client reads it: a client that stops early has closed nothing that was under way. A pause
+    is skipped, unless the client's read timeout is shorter.
+    """
 
     def __init__(
         self,
@@ -133,21 +137,18 @@ class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
         self._is_head = request.method == "HEAD"
         self._segments = () if self._is_head else reply.segments
         self._read_seconds = request.extensions.get("timeout", {}).get("read")
+        self._written = 0
         self._finished = self._is_cut = False
         bodies.add(self)
-        if not self._segments:
-            self._finish("written")
+        if not self._segments or not reply.pauses.get(0):
+            self._write()
 
     def __iter__(self) -> Iterator[bytes]:
-        last = len(self._segments) - 1
         for index, segment in enumerate(self._segments):
             self._check_uncut()
-            self._serving.tell_reached(self._reply, index)
-            # Not put off: a client that is content with the last segment may read no further.
-            if index == last:
-                self._finish("written")
-            if segment:
-                yield segment
+            if self._reply.pauses.get(index):
+                self._pause(self._reply.pauses[index] / 1000)
+            yield segment
         self._check_uncut()
         self._end()
 
@@ -175,18 +176,31 @@ class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
     def _finish(self, how: Literal["written", "client-closed"]) -> None:
         if not self._finished:
             self._finished = True
-            self._serving.tell_finished(self._reply, how)
+            self._serving.tell(self._reply.finished, how)
+
+    def _write(self) -> None:
+        for index in range(self._written, len(self._segments)):
+            if index > self._written and self._reply.pauses.get(index):
+                self._written = index
+                return
+            self._serving.tell(self._reply.reached, index)
+        self._finish("written")
+
+    def _pause(self, seconds: float) -> None:
+        if self._read_seconds is not None and seconds >= self._read_seconds:
+            raise self._silence(f"pauses for {seconds} s")
+        self._write()
 
     def _end(self) -> None:
         match "complete" if self._is_head else self._reply.ending:
-            case "half-chunk" | "close":
+            case "half-chunk":
                 raise self._failures.disconnected(self._incomplete())
             case "reset":
                 reset = OSError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
                 raise self._failures.broken(str(reset))
             case "stall":
-                raise self._silence()
-            case "complete":
+                raise self._silence("stalls")
+            case _:
                 self._bodies.discard(self)
 
     def _incomplete(self) -> str:
@@ -196,10 +210,10 @@ class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
             how = f"received {size} bytes, expected {size + 1}"
         return f"peer closed connection without sending complete message body ({how})"
 
-    def _silence(self) -> Exception:
+    def _silence(self, what: str) -> Exception:
         if self._read_seconds is not None:
             limit = f"the client's read timeout of {self._read_seconds} s has not been waited for"
-            return self._failures.silent(f"the fake provider stalls; {limit}")
+            return self._failures.silent(f"the fake provider {what}; {limit}")
         endless = InProcessError(
             "the fake provider stalls and the client has no read timeout, so it would wait for ever"
         )

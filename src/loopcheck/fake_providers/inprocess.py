@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from loopcheck.fake_providers._requests import Received, Refusal, RequestReader
-from loopcheck.fake_providers._responses import LAST_CHUNK, chunk, error_reply
+from loopcheck.fake_providers._responses import LAST_CHUNK, chunk, error_reply, head
 from loopcheck.fake_providers.wire import HttpRequest, Reply
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = ["REAL_SERVICES", "InProcess", "InProcessError", "SyncApp", "in_proces
 SyncApp: TypeAlias = Callable[[HttpRequest], Reply]
 
 REAL_SERVICES: Final = ("https://api.openai.com/v1", "https://api.anthropic.com")
+Told = TypeVar("Told")
 _PORTS: Final = {"http": 80, "https": 443}
 # The reader's bound on heads expects no more at once than a socket gives.
 _PIECE: Final = 64 * 1024
@@ -84,14 +85,14 @@ class InProcess:
     """Serves an app to this process; a context manager. Made by `in_process`.
 
     The app and the callbacks of its replies are called by one thread at a time. `errors` lists
-    what the app raised; its clients got a 500. Leaving the block raises the first of them, for
-    the code under test may have made light of it.
+    what they raised; where it was the app, its client got a 500. Leaving the block raises the
+    first of them, for the code under test may have made light of it.
     """
 
     def __init__(self, app: SyncApp, roots: Sequence[Root]) -> None:
         self._app = app
         self.roots = tuple(roots)
-        self.lock = RLock()
+        self._lock = RLock()
         self._errors: list[Exception] = []
         self._routes: Routes | None = None
 
@@ -121,7 +122,7 @@ class InProcess:
 
     @property
     def errors(self) -> tuple[Exception, ...]:
-        """What the app raised, in order."""
+        """What the app and the callbacks of its replies raised, in order."""
         return tuple(self._errors)
 
     def report(self, error: Exception) -> None:
@@ -130,31 +131,31 @@ class InProcess:
 
     def answer(
         self, method: str, target: str, headers: Sequence[tuple[bytes, bytes]], body: bytes
-    ) -> tuple[Reply, bool]:
-        """The app's reply to a request, and whether the client keeps the connection."""
+    ) -> tuple[Reply, bytes]:
+        """The app's reply to a request, and the head that a socket would carry."""
         received = _received(method, target, headers, body)
         if isinstance(received, Refusal):
-            return error_reply(received.status, "refused", received.message), False
-        with self.lock:
+            reply = error_reply(received.status, "refused", received.message)
+            return reply, head(reply, keep_alive=False, chunks=True)
+        with self._lock:
             try:
                 reply = self._app(received.request)
+                return reply, _head(received, reply)
             except Exception as error:
                 self.report(error)
                 message = f"{type(error).__name__} in the app: {error}"
                 reply = error_reply(500, "harness_error", message)
-        return reply, received.keep_alive
+                return reply, _head(received, reply)
 
-    def tell_reached(self, reply: Reply, index: int) -> None:
-        """Says that a segment was handed over."""
-        if reply.reached is not None:
-            with self.lock:
-                reply.reached(index)
-
-    def tell_finished(self, reply: Reply, how: Literal["written", "client-closed"]) -> None:
-        """Says how the delivery ended."""
-        if reply.finished is not None:
-            with self.lock:
-                reply.finished(how)
+    def tell(self, callback: Callable[[Told], None] | None, what: Told) -> None:
+        """Calls one of a reply's callbacks, if it has it."""
+        if callback is None:
+            return
+        with self._lock:
+            try:
+                callback(what)
+            except Exception as error:
+                self.report(error)
 
 
 def in_process(app: SyncApp, *, base_url: str | Sequence[str] = REAL_SERVICES) -> InProcess:
@@ -181,6 +182,10 @@ def _routes(serving: InProcess) -> Routes:
     from loopcheck.fake_providers._respx_routes import Routes
 
     return Routes(serving)
+
+
+def _head(received: Received, reply: Reply) -> bytes:
+    return head(reply, keep_alive=received.keep_alive and reply.keep_alive, chunks=True)
 
 
 def _received(

@@ -15,7 +15,7 @@ from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.answers import prepare
 from loopcheck.fake_providers.dialects import Memory, dialect
 from loopcheck.fake_providers.ids import digest
-from loopcheck.fake_providers.recording import request_fields
+from loopcheck.fake_providers.recording import issued_fields, request_fields
 from loopcheck.fake_providers.script import (
     Attempt,
     DialectName,
@@ -49,9 +49,11 @@ class Recorder(Protocol):
 class Provider:
     """A service that follows a script.
 
-    `tokens` tells which result tokens the calls with these labels have produced. `off` names
+    `tokens` tells which result tokens the calls with these labels have produced, `passed`
+    whether a point in time has passed. `off` names
     request rules that are not applied, `on` rules that are although their evidence is weak.
-    `models` are the models that exist; any does where none is named.
+    `models` are the models that exist; any does where none is named. `improvise` makes up the
+    turn that answers a request, or refuses it; the script is not followed then.
     """
 
     script: Script
@@ -60,13 +62,16 @@ class Provider:
     seed: int
     record: Recorder
     tokens: Callable[[Sequence[str]], frozenset[str]] = lambda labels: frozenset()
+    passed: Callable[[str], bool] = lambda point: False
     api_key: str | None = None
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
     models: frozenset[str] = frozenset()
+    improvise: Callable[[Reading], Turn] | None = None
     _memory: Memory = field(default_factory=Memory)
     _given: Given = field(default_factory=Given)
     _asked: dict[int, int] = field(default_factory=dict)
+    _attempts: dict[int, tuple[int, int]] = field(default_factory=dict)
     _requests: int = 0
 
     def __post_init__(self) -> None:
@@ -90,9 +95,9 @@ class Provider:
                 )
             reading = spoken.read(request, self._memory)
             self._apply_rules(reading)
+            return self._answer(request, number, reading)
         except ServiceError as error:
             return self._refuse(request, number, error)
-        return self._answer(request, number, reading)
 
     def _authenticate(self, request: HttpRequest) -> None:
         spoken = dialect(self.dialect)
@@ -110,6 +115,8 @@ class Provider:
                 raise replace(broken, rule=rule.id)
 
     def _answer(self, request: HttpRequest, number: int, reading: Reading) -> Reply:
+        if self.improvise is not None:
+            return self._answer_with(self.improvise(reading), request, number, reading)
         found = self._given.recognise(reading.items, self.tokens)
         invented = self._given.invented_call(reading.items)
         if invented is not None:
@@ -120,6 +127,12 @@ class Provider:
         ):
             return self._say_aside(request, number, reading)
         turn = self.script.turn(found.turn + 1)
+        recognised = {"turn": found.turn, "by": found.by}
+        return self._answer_with(turn, request, number, reading, recognised=recognised)
+
+    def _answer_with(
+        self, turn: Turn, request: HttpRequest, number: int, reading: Reading, **more: object
+    ) -> Reply:
         attempt_number = self._asked[turn.number] = self._asked.get(turn.number, 0) + 1
         self._record_request(
             request,
@@ -128,12 +141,12 @@ class Provider:
             role="turn",
             turn=turn.number,
             attempt=attempt_number,
-            recognised={"turn": found.turn, "by": found.by},
+            **more,
         )
         return self._reply(number, reading, turn, attempt_number)
 
     def _reply(self, number: int, reading: Reading, turn: Turn, attempt_number: int) -> Reply:
-        attempt = turn.attempt(attempt_number)
+        attempt = self._next_attempt(turn)
         prepared = self._prepare(reading, turn.number, attempt, attempt_number)
         spoken = dialect(self.dialect)
         mode: Mode = "stream" if reading.stream else "whole"
@@ -146,21 +159,13 @@ class Provider:
             attempt=attempt_number,
             response_id=prepared.response_id,
             status=rendered.status,
-            calls=[
-                {
-                    "label": call.label,
-                    "tool": call.tool,
-                    "arguments": call.arguments,
-                    "call_id": call.call_id,
-                    "sent": rendered.sent.get(call.label, "none"),
-                }
-                for call in prepared.calls
-            ],
+            **issued_fields(prepared, rendered.sent),
             text=attempt.text,
             refusal=next((i.text for i in attempt.content if isinstance(i, Refuse)), None),
             stop=attempt.stop,
             fault=attempt.fault.kind if attempt.fault else None,
             ends=rendered.ends,
+            odd=rendered.odd,
         )
         return Reply(
             status=rendered.status,
@@ -169,8 +174,15 @@ class Provider:
             streamed=rendered.streamed,
             ending=rendered.ending,
             keep_alive=rendered.keep_alive,
+            pauses=rendered.pauses,
             finished=self._finisher(number, rendered.frame_texts),
         )
+
+    def _next_attempt(self, turn: Turn) -> Attempt:
+        latest, given = self._attempts.get(turn.number, (0, 0))
+        position = turn.next_attempt(self.passed, position=latest, given=given)
+        self._attempts[turn.number] = (position, given + 1 if position == latest else 1)
+        return turn.attempts[position]
 
     def _finisher(
         self, number: int, frames: tuple[str, ...]

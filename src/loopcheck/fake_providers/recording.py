@@ -1,11 +1,19 @@
-"""What is written down of a request. Secrets are dropped here, before anything is kept."""
+"""What is written down of a request and of its answer. Secrets are dropped here, before anything is kept."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from loopcheck.fake_providers.wire import HttpRequest, Item, JsonObject, Reading
+from loopcheck.fake_providers.wire import (
+    Answer,
+    HttpRequest,
+    IssuedCall,
+    IssuedThought,
+    Item,
+    JsonObject,
+    Reading,
+)
 
 _SECRET_HEADERS = frozenset(
     {"authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"}
@@ -20,6 +28,8 @@ _ITEM_FIELDS = (
     "arguments",
     "is_error",
     "reply",
+    "item_id",
+    "seal",
 )
 
 
@@ -40,6 +50,38 @@ def request_fields(
         "conversation": _masked(secret, _conversation(reading.items if reading else ())),
         "tools": [{"name": t.name, "schema": t.schema} for t in reading.tools] if reading else [],
         "tool_choice": reading.tool_choice if reading else None,
+    }
+
+
+def issued_fields(answer: Answer, sent: Mapping[str, str]) -> dict[str, object]:
+    """The journal's fields for what this answer gives the client to do and to carry; `sent` tells
+    how much of each call went out."""
+    return {
+        "calls": [
+            {
+                "label": piece.label,
+                "tool": piece.tool,
+                "arguments": piece.arguments,
+                "call_id": piece.call_id,
+                "sent": sent.get(piece.label, "none"),
+                "item_id": piece.item_id,
+                "position": position,
+            }
+            for position, piece in enumerate(answer.content)
+            if isinstance(piece, IssuedCall)
+        ],
+        "carry": [
+            {
+                "kind": "redacted" if piece.redacted else "think",
+                "text": "" if piece.redacted else piece.text,
+                "item_id": piece.item_id,
+                "seal": piece.seal,
+                "position": position,
+            }
+            for position, piece in enumerate(answer.content)
+            if isinstance(piece, IssuedThought)
+        ],
+        "usage": {"input": answer.usage.input, "output": answer.usage.output},
     }
 
 

@@ -230,26 +230,21 @@ class Turn:
     optional: bool = False
     must_reach: bool = False
 
-    def attempt(self, n: int) -> Attempt:
-        """The answer to the n-th request (from 1) for this turn, while no point has passed."""
-        given: list[int] = []
-        for _ in range(n):
-            given.append(self.next_attempt(given, lambda point: False))
-        return self.attempts[given[-1]]
-
-    def next_attempt(self, given: Sequence[int], passed: Callable[[str], bool]) -> int:
-        """The position of the attempt that the next request for this turn gets, after attempts
-        at these positions were given; `passed` tells whether a point in time has passed."""
-        position = given[-1] if given else 0
+    def next_attempt(
+        self, passed: Callable[[str], bool], *, position: int = 0, given: int = 0
+    ) -> int:
+        """The position of the attempt that the next request for this turn gets, when the latest
+        one is at `position` and was given so many times; `passed` tells whether a point in time
+        has passed."""
         while position < len(self.attempts) - 1:
             attempt = self.attempts[position]
             if attempt.until is None:
-                goes_on = given.count(position) < attempt.times
+                goes_on = given < attempt.times
             else:
                 goes_on = not passed(attempt.until)
             if goes_on:
                 break
-            position += 1
+            position, given = position + 1, 0
         return position
 
     @property

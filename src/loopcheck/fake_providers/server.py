@@ -96,6 +96,11 @@ class Server:
         self._mounts.apps[key] = app
         return root
 
+    def mount_root(self, app: App) -> str:
+        """Serves everything that is not below /c/ with this app, and returns the server's URL."""
+        self._mounts.apps[""] = app
+        return self.url
+
     def unmount(self, key: str) -> None:
         """Takes the app away and cuts the connections that it is answering, stalled ones too.
 

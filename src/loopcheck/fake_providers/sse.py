@@ -15,13 +15,14 @@ from loopcheck.fake_providers.wire import Frame, JsonObject
 
 _COMMENT: Final = ": keep-alive"
 _LONGEST_SEEDED: Final = 64
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^"{}\[\],:]+', re.DOTALL)
 _BOM: Final = b"\xef\xbb\xbf"
 
 
 def compact(value: object) -> str:
     """The JSON text that the fakes send."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT(value)
 
 
 def encode(frames: Sequence[Frame], delivery: Delivery, ping: Frame | None = None) -> list[bytes]:
@@ -107,7 +108,10 @@ def _joined(lines: Sequence[str], delivery: Delivery) -> str:
 def _data_lines(data: JsonObject | str, count: int) -> list[str]:
     if isinstance(data, str):
         return [data] if data else []
-    tokens = _JSON_TOKEN.findall(compact(data))
+    text = compact(data)
+    if count <= 1:
+        return [text]
+    tokens = _JSON_TOKEN.findall(text)
     count = max(1, min(count, len(tokens)))
     bounds = [len(tokens) * part // count for part in range(count + 1)]
     return ["".join(tokens[start:end]) for start, end in pairwise(bounds)]

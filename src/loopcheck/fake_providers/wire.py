@@ -34,7 +34,9 @@ class Item:
     `path` points into the request or, for what the service stored, into the stored
     conversation; `origin` says which. `arguments` is the text on the wire (for `messages`, the
     compact JSON of the object). `reply` numbers the model responses of the conversation from 0;
-    it is None for everything that no model said.
+    it is None for everything that no model said. `item_id` is the id that thinking or a call has
+    beside its call id, `seal` the opaque value of thinking; None where the dialect has none, or
+    it was left out.
     """
 
     kind: ItemKind
@@ -46,6 +48,8 @@ class Item:
     arguments: str | None = None
     is_error: bool | None = None
     reply: int | None = None
+    item_id: str | None = None
+    seal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

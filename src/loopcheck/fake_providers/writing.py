@@ -65,6 +65,8 @@ class Writing:
         frames = self.dialect.frames(self.answer, ordered)
         if written is not None:
             return raw.frames(written, frames, self.dialect.name)
+        if not self.attempt.quirks:
+            return frames
         return quirks.apply(frames, self.answer, self.attempt.quirks)
 
     def _stands(self, place: Place) -> bool:
@@ -85,7 +87,9 @@ class Writing:
         body = self.dialect.whole(self.answer)
         if self.attempt.raw_body is not None:
             return raw.body(self.attempt.raw_body, body)
-        return sse.compact(quirks.apply_whole(body, self.answer, self.attempt.quirks)).encode()
+        if self.attempt.quirks:
+            body = quirks.apply_whole(body, self.answer, self.attempt.quirks)
+        return sse.compact(body).encode()
 
     def ends(self, encoded: Sequence[bytes]) -> Ends:
         """How it ends when all of these bytes are sent."""

@@ -36,7 +36,8 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "attempt": "how often that turn has been asked for (role turn)",
         "recognised": "{turn, by}: the latest response found in it, and by what "
         "(ids, tokens, text, count, none)",
-        "conversation": "effective conversation: items with kind, origin, path and content",
+        "conversation": "effective conversation: items with kind, origin, path and content; "
+        "thinking with the item_id and the seal that came back",
         "tools": "names and schemas of the tools it offers",
         "tool_choice": "as sent",
         "why": "for divergent and refused requests: a sentence",
@@ -56,7 +57,11 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "response_id": "id on the wire",
         "status": "HTTP status",
         "calls": "calls it issues: label, tool, arguments (the wire text), call_id, "
-        "sent (how much of the arguments was sent: whole, cut or none)",
+        "sent (how much of the arguments was sent: whole, cut or none), item_id, and position "
+        "among all pieces of the response",
+        "carry": "thinking that the client has to carry: kind (think or redacted), text, item_id, "
+        "seal (the opaque value), position",
+        "usage": "tokens that it reports: {input, output}",
         "text": "text it says",
         "refusal": "refusal text, or null",
         "stop": "scripted stop",
@@ -64,6 +69,7 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "ends": "well: ended by the protocol's own success signal; marked: ended, but marked "
         "incomplete, filtered or refused; unmarked: ended without terminal signal; failed: "
         "reported failed or connection broken",
+        "odd": "true when the service itself would not send it like this: quirks, raw events",
     },
     "sent": {
         "request": "number of the request",

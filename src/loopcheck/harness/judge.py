@@ -19,15 +19,21 @@ _LEVELS: Final = {"must": 0, "should": 1, "may": 2}
 _RANKS: Final = {check.id: check.rank for check in CHECKS}
 
 
-def judge(entries: Sequence[Entry], spec: CaseSpec, can: frozenset[str]) -> CaseResult:
-    """The verdict on a case, from its journal alone. `can` is what the target declares.
+def judge(
+    entries: Sequence[Entry],
+    spec: CaseSpec,
+    can: frozenset[str],
+    limit_unit: str = "rounds",
+) -> CaseResult:
+    """The verdict on a case, from its journal alone. `can` is what the target declares, and
+    `limit_unit` what its limit counts.
 
     The first finding is the primary one: of those under must, the earliest in the journal.
     """
     missing = [need for need in spec.scenario.needs if need not in can]
     if missing:
         return _result(spec, "not declared", f"needs {', '.join(missing)}")
-    evidence = read(entries, spec.scenario, can)
+    evidence = read(entries, spec.scenario, can, limit_unit)
     spoiled = _spoiled(evidence)
     if spoiled is not None:
         verdict, reason = spoiled

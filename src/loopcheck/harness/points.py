@@ -28,6 +28,13 @@ class PointTracker:
         """The points that this entry passes, in order, each name at most once in a case."""
         return [self._numbered(point) for point in self._points(entry)]
 
+    def has_passed(self, point: str) -> bool:
+        """Whether this point has been passed; `book.started.2` asks for the second time."""
+        name, _, times = point.rpartition(".")
+        if times.isdecimal():
+            return self._times[name] >= int(times)
+        return point in self._times
+
     def _numbered(self, point: str) -> str:
         self._times[point] += 1
         times = self._times[point]

@@ -84,6 +84,9 @@ class CaseResult(_Model):
     lines: tuple[str, ...] = Field(
         default=(), description="the journal as one short line an entry, prefixed by its number"
     )
+    frames: tuple[str, ...] = Field(
+        default=(), description="the last frames of the response that the first finding is about"
+    )
     journal: str | None = Field(default=None, description="path of the journal file")
 
 
@@ -98,6 +101,7 @@ class TargetCard(_Model):
     dialects: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     can: tuple[str, ...] = ()
+    limit_unit: str = Field(default="rounds", description="what its limit on rounds counts")
 
 
 class TargetResult(_Model):

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from loopcheck.fake_providers.script import DIALECTS, MODES
 from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.frames import frames
 from loopcheck.harness.journal import Entry, to_lines
 from loopcheck.harness.judge import judge
 from loopcheck.harness.naming import hinted
@@ -208,9 +209,12 @@ def _recorded(case: OpenCase) -> Iterator[None]:
 
 def _judged(played: Played, card: TargetCard, spec: CaseSpec, options: RunOptions) -> CaseResult:
     entries, seconds = played
-    result = judge(entries, spec, frozenset(card.can))
+    result = judge(entries, spec, frozenset(card.can), card.limit_unit)
+    failed = result.verdict == "fail" and result.findings
+    shown = frames(entries, result.findings[0]) if failed else ()
     journal = _keep(entries, card, spec, options)
-    return result.model_copy(update={"seconds": seconds, "journal": journal})
+    update = {"seconds": seconds, "journal": journal, "frames": shown}
+    return result.model_copy(update=update)
 
 
 def _smoke(

@@ -73,7 +73,7 @@ class OpenCase:
             "tool_choice": scenario.tool_choice,
             "limits": scenario.limits.model_dump(),
             "folder": str(folder),
-            "tools": [self._tool_document(name) for name in scenario.tools],
+            "tools": [self._tool_document(name) for name in scenario.client_tools],
         }
 
     def _tool_document(self, name: str) -> dict[str, object]:
@@ -161,6 +161,7 @@ class Stage:
             seed=seed,
             record=journal.record,
             tokens=world.tokens,
+            passed=world.has_passed,
             api_key=api_key,
             on=frozenset(spec.scenario.rules.on),
             off=frozenset(spec.scenario.rules.off),

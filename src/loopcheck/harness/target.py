@@ -22,6 +22,8 @@ CAPABILITIES: Final = (
     "follow_up",
     "parallel",
     "limits",
+    "tool_call_limit",
+    "token_limit",
     "operation_ids",
     "validates",
     "tool_timeout",
@@ -44,7 +46,8 @@ class TargetError(Exception):
 class Target:
     """A loop on trial, with what it declares about itself.
 
-    `limit_unit` is what its limit counts: `rounds` (model responses) or what it says.
+    `limit_unit` is what its limit on rounds counts: `rounds` (model responses), `tool_rounds`
+    (those with calls), `requests`, or, where it is something else, a word for that.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Target:
             dialects=self.dialects,
             modes=self.modes,
             can=tuple(sorted(self.can)),
+            limit_unit=self.limit_unit,
         )
 
 
@@ -153,7 +157,14 @@ def loop(
 
 
 # What the reference loop does whichever adapter it drives.
-_DRIVEN_CAN: Final = ("limits", "operation_ids", "parallel", "validates")
+_DRIVEN_CAN: Final = (
+    "limits",
+    "operation_ids",
+    "parallel",
+    "token_limit",
+    "tool_call_limit",
+    "validates",
+)
 
 
 def adapter(

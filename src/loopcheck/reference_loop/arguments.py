@@ -7,6 +7,7 @@ parsers decide differently: duplicate member names and numbers that do not fit.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -52,6 +53,16 @@ def parse(text: str) -> JsonObject:
     if not isinstance(value, dict):
         raise ArgumentError("not_an_object", "the arguments must be one JSON object")
     return value
+
+
+def canonical(arguments: object) -> str:
+    """One text for all arguments that are equal as JSON."""
+    return json.dumps(arguments, sort_keys=True, separators=(",", ":"))
+
+
+def digest(arguments: object) -> str:
+    """Stands for these arguments where they themselves must not be shown."""
+    return hashlib.sha256(canonical(arguments).encode()).hexdigest()
 
 
 def _check_bounds(text: str) -> None:

@@ -1,36 +1,43 @@
-"""The shell around the machine: it carries out actions, and hands back what came of them."""
+"""The loop, as its user sees it: a task in, an outcome out, and a way to go on later."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+import uuid
+from collections.abc import Iterable, Sequence
 from typing import Generic, cast
 
 from loopcheck.reference_loop import events as e
+from loopcheck.reference_loop import snapshot
 from loopcheck.reference_loop.adapters.interface import (
     ConversationT,
     ProviderAdapter,
+    StorableAdapter,
     TaskInfo,
     ToolOffer,
 )
+from loopcheck.reference_loop.approvals import AskPeople, PersonsAnswer, Questions
+from loopcheck.reference_loop.clock import Clock
+from loopcheck.reference_loop.execution import Bench
 from loopcheck.reference_loop.executor import Executor
-from loopcheck.reference_loop.limits import Limits, Retries
-from loopcheck.reference_loop.machine import Run, State, step
+from loopcheck.reference_loop.keeper import Keeper
+from loopcheck.reference_loop.limits import Limits, Price, Retries, ToolLimits
+from loopcheck.reference_loop.machine import OUTCOMES, Run, State
+from loopcheck.reference_loop.outcome import LoopOutcome
+from loopcheck.reference_loop.policy import Policy
+from loopcheck.reference_loop.records import Records
+from loopcheck.reference_loop.review import Review
+from loopcheck.reference_loop.shell import Accept, Shell
+from loopcheck.reference_loop.store.interface import Lease, Store, StoredRun, StoreError
 from loopcheck.reference_loop.tools import LoopTool, catalogue
-
-
-@dataclass(frozen=True, slots=True)
-class LoopOutcome:
-    """How a run ended. `text` is the answer, the refusal, or what the provider's failure was."""
-
-    state: State
-    reason: str
-    text: str
 
 
 class ReferenceLoop(Generic[ConversationT]):
     """Lets a model work on a task with tools until it answers or the run has to end.
+
+    `price` is what a response costs, `ask` has people answer questions while the run waits
+    (without it, such a run pauses), `accept` gives the objection to a final answer, or None.
+    With a `store`, a run survives its process; the adapter must be storable then.
 
     Raises ToolDefinitionError at once when the tools cannot be offered. One loop may run many
     tasks, also at the same time; each has its own conversation, limits and operations.
@@ -43,66 +50,143 @@ class ReferenceLoop(Generic[ConversationT]):
         limits: Limits | None = None,
         *,
         retries: Retries | None = None,
+        tool_limits: ToolLimits | None = None,
+        policy: Policy | None = None,
+        price: Price | None = None,
+        ask: AskPeople | None = None,
+        accept: Accept | None = None,
+        store: Store | None = None,
         tool_choice: str = "auto",
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Clock | None = None,
     ) -> None:
+        if store is not None and not isinstance(adapter, StorableAdapter):
+            raise TypeError(
+                f"{type(adapter).__name__} has no dump() and load(), so its runs cannot be stored"
+            )
         self._adapter = adapter
-        self._tools = tuple(catalogue(tools).values())
-        self._limits = limits or Limits()
-        self._retries = retries or Retries()
+        self._tools = catalogue(tools)
+        self._settings = Run(limits=limits or Limits(), retries=retries or Retries(), price=price)
+        self._tool_limits = tool_limits or ToolLimits()
+        self._policy = policy or Policy()
+        self._ask = ask
+        self._accept = accept
+        self._store = store
         self._tool_choice = tool_choice
-        self._sleep = sleep
+        self._clock = clock or Clock()
 
-    async def run(self, prompt: str, *, stop: asyncio.Event | None = None) -> LoopOutcome:
-        """Works on one task. Once `stop` is set nothing new begins; what runs is finished."""
-        shell = _Shell(self._adapter, self._start(prompt), Executor(self._tools), self._sleep)
-        clock = asyncio.get_running_loop()
-        seconds = self._limits.seconds
-        deadline = None if seconds is None else clock.time() + seconds
-        run, action = step(Run(limits=self._limits, retries=self._retries), e.Started())
-        while action is not None:
-            if stop is not None and stop.is_set() and not isinstance(action, e.SaveResults):
-                event: e.Event = e.Cancelled()
-            else:
-                event = await shell.perform(action, deadline)
-            run, action = step(run, event)
-        # Without anything left to do, the phase is an outcome.
-        return LoopOutcome(cast("State", run.phase), run.reason, run.text)
+    async def run(
+        self, prompt: str, *, run_id: str | None = None, stop: asyncio.Event | None = None
+    ) -> LoopOutcome:
+        """Works on one task.
+
+        Once `stop` is set nothing new begins: waiting is given up, reads are cancelled, and a
+        write that runs is finished. The id, if it is not given, is in the outcome.
+        """
+        keeper = self._keeper(run_id or uuid.uuid4().hex, Records())
+        shell = self._shell(keeper, self._start(prompt), self._settings, None, stop)
+        shell.create()
+        return await self._drive(shell, e.Started())
+
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        decisions: Sequence[PersonsAnswer] = (),
+        stop: asyncio.Event | None = None,
+    ) -> LoopOutcome:
+        """Goes on with a stored run, wherever it stopped; the outcome of one that is over.
+
+        Raises AnswerError, with nothing changed, when a decision fits no open question, and
+        RunTakenError when another process works on the run.
+        """
+        if self._store is None:
+            raise StoreError("a loop without a store has no runs to resume")
+        keeper = self._keeper(run_id, Records())
+        stored = self._store.acquire(keeper.lease)
+        try:
+            run, calls = snapshot.load(stored.state, self._settings)
+            adapter = cast("StorableAdapter[ConversationT]", self._adapter)
+            conversation, turn = _loaded(adapter, stored)
+            keeper.records.load(stored.records)
+            opened = None if calls is None else e.Calls(calls, turn)
+            shell = self._shell(keeper, conversation, run, opened, stop)
+            shell.answer(decisions)
+        except BaseException:
+            self._store.release(keeper.lease)
+            raise
+        if run.phase in OUTCOMES and run.phase != "paused":
+            self._store.release(keeper.lease)
+            return self._outcome(shell)
+        return await self._drive(shell, e.Started() if run.phase == "ready" else e.Resumed(opened))
+
+    async def _drive(self, shell: Shell[ConversationT], event: e.Event) -> LoopOutcome:
+        async with shell.keeper.held():
+            await shell.drive(event)
+        return self._outcome(shell)
+
+    def _outcome(self, shell: Shell[ConversationT]) -> LoopOutcome:
+        run = shell.run
+        is_open = run.phase == "paused"
+        return LoopOutcome(
+            # Without anything left to do, the phase is an outcome.
+            cast("State", run.phase),
+            run.reason,
+            run.text,
+            run_id=shell.keeper.lease.run_id,
+            rounds=run.rounds,
+            tokens=run.tokens,
+            cost=run.cost,
+            elapsed=run.elapsed,
+            calls=shell.keeper.records.all(),
+            questions=shell.questions.open(self._clock.wall()) if is_open else (),
+            conversation=shell.conversation,
+        )
+
+    def _keeper(self, run_id: str, records: Records) -> Keeper:
+        return Keeper(self._store, Lease(run_id, uuid.uuid4().hex), records)
+
+    def _shell(
+        self,
+        keeper: Keeper,
+        conversation: ConversationT,
+        run: Run,
+        calls: e.Calls | None,
+        stop: asyncio.Event | None,
+    ) -> Shell[ConversationT]:
+        records, clock = keeper.records, self._clock
+        questions = Questions(keeper.lease.run_id, records, self._policy.approval_seconds)
+        bench = Bench(records, self._tool_limits, clock, stop)
+        return Shell(
+            adapter=self._adapter,
+            conversation=conversation,
+            run=run,
+            calls=calls,
+            review=Review(self._tools, self._policy, records, questions, clock),
+            executor=Executor(self._tools, bench),
+            questions=questions,
+            keeper=keeper,
+            clock=clock,
+            ask=self._ask,
+            accept=self._accept,
+            stop=stop,
+        )
 
     def _start(self, prompt: str) -> ConversationT:
         offers = tuple(
             ToolOffer(name=tool.name, description=tool.description, parameters=tool.parameters)
-            for tool in self._tools
+            for tool in self._tools.values()
+            if self._policy.offers(tool)
         )
         return self._adapter.start(
             TaskInfo(prompt=prompt, tools=offers, tool_choice=self._tool_choice)
         )
 
 
-@dataclass(slots=True)
-class _Shell(Generic[ConversationT]):
-    adapter: ProviderAdapter[ConversationT]
-    conversation: ConversationT
-    executor: Executor
-    sleep: Callable[[float], Awaitable[None]]
-
-    async def perform(self, action: e.Action, deadline: float | None) -> e.Event:
-        match action:
-            case e.RequestModel(after_seconds):
-                return await self._request(after_seconds, deadline)
-            case e.ExecuteTools(calls):
-                return e.ToolsFinished(calls, await self.executor.answer(calls.calls))
-        self.conversation = self.adapter.append(self.conversation, action.calls, action.results)
-        return e.ResultsSaved()
-
-    async def _request(self, after_seconds: float, deadline: float | None) -> e.Event:
-        scope = asyncio.timeout_at(deadline)
-        try:
-            async with scope:
-                if after_seconds:
-                    await self.sleep(after_seconds)
-                return await self.adapter.request(self.conversation)
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            return e.TimeUp()
+def _loaded(
+    adapter: StorableAdapter[ConversationT], stored: StoredRun
+) -> tuple[ConversationT, object]:
+    try:
+        return adapter.load(stored.conversation["adapter"])
+    except (KeyError, TypeError, ValueError) as error:
+        message = f"{type(adapter).__name__} cannot read the stored conversation: {error!r}"
+        raise StoreError(message) from error

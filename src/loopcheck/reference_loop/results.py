@@ -6,12 +6,25 @@ import json
 from typing import Final
 
 MAX_MESSAGE_CHARACTERS: Final = 2000
+CANCELLED: Final = "It was not run: the user wants no more."
+NOT_DONE: Final = "It was looked up, and nothing was done."
+OUTCOME_UNKNOWN: Final = (
+    "Whether this took effect is unknown. Do not simply ask again: find out first, or tell the "
+    "user that the outcome is unknown."
+)
 
 
 def error_text(code: str, message: str, *, retryable: bool = False) -> str:
     """The result that tells the model what went wrong, as JSON."""
     error = {"code": code, "message": message[:MAX_MESSAGE_CHARACTERS], "retryable": retryable}
     return json.dumps({"error": error}, ensure_ascii=False)
+
+
+def shortened(text: str, characters: int) -> str:
+    """The text, cut to so many characters and marked as cut if it is longer."""
+    if len(text) <= characters:
+        return text
+    return f"{text[:characters]}\n[cut: {characters} of {len(text)} characters]"
 
 
 def is_error(text: str) -> bool:

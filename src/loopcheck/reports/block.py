@@ -62,7 +62,8 @@ def finding_lines(finding: Finding) -> list[str]:
 
 def _mismatch(case: CaseResult, finding: Finding) -> list[str]:
     shown = _window(case.lines, finding.entries)
-    return ["  first mismatch", *shown] if shown else []
+    sent = _field("bytes", "\n".join(case.frames)) if case.frames else []
+    return ["  first mismatch", *shown, *sent] if shown else sent
 
 
 def _also(case: CaseResult, first: Finding) -> list[str]:

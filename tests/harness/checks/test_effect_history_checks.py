@@ -68,7 +68,7 @@ def refused(rule: str | None, grade: str | None) -> Written:
 
 @pytest.mark.parametrize(
     ("rule", "grade", "level"),
-    [("R1", "I", "must"), ("M1", "R", "must"), ("C8", "S", "should"), (None, None, "must")],
+    [("R1", "I", "must"), ("M1", "R", "must"), ("C8", "S", "should"), (None, None, "should")],
 )
 def test_a_refusal_weighs_as_much_as_its_evidence(
     rule: str | None, grade: str | None, level: str
@@ -108,11 +108,3 @@ def test_one_request_continues_nothing_and_none_breaks_no_rule() -> None:
     journal.ask()
     assert journal.check("history.continuous").status == "not exercised"
     assert journal.check("history.valid").status == "pass"
-
-
-def test_reasoning_is_not_exercised_as_none_is_scripted() -> None:
-    result = honest().check("history.carried")
-    assert (result.status, result.reason) == (
-        "not exercised",
-        "this scenario scripts no reasoning",
-    )

@@ -30,7 +30,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issued:
-    """A call that a response issued. `sent` is whole, cut or none."""
+    """A call that a response issued. `sent` is whole, cut or none; `position` is its place among
+    all pieces of the response."""
 
     turn: int
     attempt: int
@@ -41,6 +42,7 @@ class Issued:
     call_id: str
     sent: str
     n: int
+    position: int = 0
 
     @property
     def name(self) -> str:
@@ -49,9 +51,22 @@ class Issued:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """Thinking that a response issued and the client has to carry: a part that can be read, which
+    is empty where it is redacted, and an opaque value."""
+
+    text: str
+    item_id: str
+    seal: str
+    position: int
+    redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """A response to a request for a turn. `ends` is well, marked, unmarked or failed.
-    `accepted` when the loop continued from it."""
+    `accepted` when the loop continued from it, `odd` when the service itself would not send it.
+    `tokens` is what it costs, None where the journal does not say."""
 
     n: int
     request: int
@@ -65,6 +80,9 @@ class Response:
     fault: str | None
     ends: str
     accepted: bool
+    carry: tuple[Thought, ...] = ()
+    tokens: int | None = None
+    odd: bool = False
     frames: tuple[str, ...] = ()
     sent_n: int | None = None
 
@@ -146,7 +164,7 @@ class Ended:
 class Evidence:
     """Everything a check may look at: the journal, the scenario, what the target declared.
 
-    `points` has the entry at which each point in time came, by name (`book.started`, and
+    `limit_unit` is what the target's limit counts. `points` has the entry at which each point in time came, by name (`book.started`, and
     `book.started.2` for the second time); `forced` describes the gates that had to be let go.
     """
 
@@ -154,6 +172,7 @@ class Evidence:
     dialect: DialectName
     mode: Mode
     can: frozenset[str]
+    limit_unit: str = "rounds"
     entries: Sequence[Entry]
     requests: tuple[Request, ...]
     side: tuple[Request, ...]

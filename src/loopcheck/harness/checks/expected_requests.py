@@ -77,7 +77,7 @@ def _offers(level: Level, evidence: Evidence) -> Iterator[Finding]:
         names = [tool.name for tool in request.tools]
         missing = [
             tool
-            for tool in evidence.scenario.tools
+            for tool in evidence.scenario.client_tools
             if not any(name.endswith(tool) for name in names)
         ]
         if request.role == "turn" and missing:

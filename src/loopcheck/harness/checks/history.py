@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from loopcheck.harness.checks import carrying
 from loopcheck.harness.checks.evidence import Evidence, Refused
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
 from loopcheck.harness.checks.wording import elided
 from loopcheck.harness.results import Finding, Level
 
 _VALID = "no request breaks a rule of the service"
-_CARRIED = "what the client has to carry comes back unchanged: reasoning, signatures, block order"
 _CONTINUOUS = "each request continues the conversation"
 _PROVEN = frozenset({"R", "I"})
 
@@ -32,10 +32,6 @@ def _broken_rule(refused: Refused, evidence: Evidence) -> Finding:
         seen=f"status {refused.status}{where}: {elided(refused.message, 200)}",
         entries=(refused.n, *([request.n] if request is not None else [])),
     )
-
-
-def _carried(evidence: Evidence) -> Unjudged:
-    return Unjudged("not exercised", "this scenario scripts no reasoning")
 
 
 def _continuous(evidence: Evidence) -> list[Finding] | Unjudged:
@@ -65,12 +61,13 @@ VALID = Check(
     judge=_valid,
 )
 CARRIED = Check(
-    id="history.carried",
-    sentence=_CARRIED,
-    should=None,
-    rank=41,
-    advice="Keep the items of a response as they came, and send them back in their order.",
-    judge=_carried,
+    id=carrying.CHECK,
+    sentence=carrying.SENTENCE,
+    should=carrying.SHOULD,
+    rank=39,
+    advice="Keep the items or blocks of a response as they came, ids, signatures and encrypted "
+    "content included, and send them back in their order, before the results. Parse a copy.",
+    judge=carrying.carried,
 )
 CONTINUOUS = Check(
     id="history.continuous",

@@ -19,6 +19,7 @@ from loopcheck.harness.checks.evidence import (
     Refused,
     Request,
     Response,
+    Thought,
 )
 from loopcheck.harness.journal import Entry
 from loopcheck.harness.points import PointTracker
@@ -29,9 +30,14 @@ _DIALECTS: Mapping[str, DialectName] = {name: name for name in get_args(DialectN
 _MODES: Mapping[str, Mode] = {name: name for name in get_args(Mode)}
 
 
-def read(entries: Sequence[Entry], scenario: Scenario, can: frozenset[str]) -> Evidence:
-    """The evidence of a case. `can` is what the target declares; fields that are missing in the
-    journal read as empty."""
+def read(
+    entries: Sequence[Entry],
+    scenario: Scenario,
+    can: frozenset[str],
+    limit_unit: str = "rounds",
+) -> Evidence:
+    """The evidence of a case. `can` is what the target declares, `limit_unit` what its limit
+    counts; fields that are missing in the journal read as empty."""
     case = entries[0] if entries else {}
     requests = tuple(_request(entry) for entry in _of_kind(entries, "request"))
     for_turns = tuple(request for request in requests if request.role != "side")
@@ -41,6 +47,7 @@ def read(entries: Sequence[Entry], scenario: Scenario, can: frozenset[str]) -> E
         dialect=_DIALECTS.get(_text(case, "dialect"), "chat"),
         mode=_MODES.get(_text(case, "mode"), "whole"),
         can=can,
+        limit_unit=limit_unit,
         entries=entries,
         requests=for_turns,
         side=tuple(request for request in requests if request.role == "side"),
@@ -126,6 +133,8 @@ def _item(item: JsonObject) -> Item:
         arguments=_text_or_none(item, "arguments"),
         is_error=is_error if isinstance(is_error, bool) else None,
         reply=_number_or_none(item, "reply"),
+        item_id=_text_or_none(item, "item_id"),
+        seal=_text_or_none(item, "seal"),
     )
 
 
@@ -149,6 +158,9 @@ def _responses(entries: Sequence[Entry]) -> Iterator[Response]:
             fault=_text_or_none(entry, "fault"),
             ends=_text(entry, "ends"),
             accepted=False,
+            carry=tuple(_thoughts(entry)),
+            tokens=_tokens(entry),
+            odd=entry.get("odd") is True,
             frames=tuple(map(str, frames)) if isinstance(frames, list | tuple) else (),
             sent_n=_number(written, "n") if written is not None else None,
         )
@@ -166,7 +178,24 @@ def _issued(response: Entry) -> Iterator[Issued]:
             call_id=_text(call, "call_id"),
             sent=_text(call, "sent"),
             n=_number(response, "n"),
+            position=_number(call, "position"),
         )
+
+
+def _thoughts(response: Entry) -> Iterator[Thought]:
+    for thought in _objects(response, "carry"):
+        yield Thought(
+            text=_text(thought, "text"),
+            item_id=_text(thought, "item_id"),
+            seal=_text(thought, "seal"),
+            position=_number(thought, "position"),
+            redacted=thought.get("kind") == "redacted",
+        )
+
+
+def _tokens(response: Entry) -> int | None:
+    usage = _object(response, "usage")
+    return _number(usage, "input") + _number(usage, "output") if usage else None
 
 
 def _accepted(responses: tuple[Response, ...], requests: Iterable[Request]) -> tuple[Response, ...]:

@@ -18,6 +18,8 @@ COMMANDS: Final = {
     "show": "show",
     "doctor": "doctor",
     "expected": "expected_command",
+    "serve": "serve",
+    "drift": "drift",
 }
 REPORTS: Final = ("json", "junit")
 KINDS: Final = ("bug", "policy", "flaky")
@@ -60,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     version = f"loopcheck {metadata.version('loopcheck')}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_run, _list, _lint, _show, _doctor, _expected):
+    for add in (_run, _list, _lint, _show, _doctor, _expected, _serve, _drift):
         add(commands)
     return parser
 
@@ -161,6 +163,30 @@ def _expected(commands: _Commands) -> None:
     update.add_argument(
         "--report", type=Path, metavar="PATH", help="a JSON report instead of the last run's"
     )
+
+
+def _serve(commands: _Commands) -> None:
+    parser = _command(commands, "serve", "serve a fake provider to any client")
+    parser.add_argument("--host", default="127.0.0.1", help="default 127.0.0.1: this machine only")
+    parser.add_argument("--port", type=int, default=0, help="default 0: any that is free")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--auto", action="store_true", help="answer any request plausibly")
+    how.add_argument("--scenario", metavar="SCENARIO", help="follow the script of a scenario")
+    how.add_argument(
+        "--replay", type=Path, nargs="+", metavar="RECORDING", help="answer with what was recorded"
+    )
+    how.add_argument("--record", metavar="URL", help="pass requests on to this service, and record")
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="where --record writes")
+    parser.add_argument("--dialect", choices=DIALECTS, help="serve this protocol only")
+    parser.add_argument("--seed", type=int, default=0, help="seed of ids, values and fragments")
+    parser.add_argument(
+        "--lenient", nargs="+", default=[], metavar="RULE", help="request rules that are left out"
+    )
+
+
+def _drift(commands: _Commands) -> None:
+    parser = _command(commands, "drift", "compare the fake with recordings of real services")
+    parser.add_argument("recordings", nargs="+", type=Path, metavar="RECORDING")
 
 
 def report_request(text: str) -> tuple[str, Path]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from loopcheck.fake_providers.script import (
@@ -12,28 +14,39 @@ from loopcheck.fake_providers.script import (
     Delivery,
     DialectName,
     Fault,
+    Hosted,
     Mode,
     Place,
+    Quirk,
     Refuse,
     Say,
     Script,
     Stop,
+    Think,
     Turn,
     Usage,
     answer,
 )
+from loopcheck.harness.scenario import content
 from loopcheck.harness.scenario.duration import milliseconds
 from loopcheck.harness.scenario.json_text import compact
 from loopcheck.harness.scenario.model import (
     AtModel,
     AttemptModel,
+    Base64Model,
     CallModel,
     DeliveryModel,
+    HostedResultModel,
+    ItemModel,
     PlaceModel,
+    QuirkModel,
+    RetryDateModel,
     Scenario,
     TurnModel,
     UsageModel,
 )
+from loopcheck.harness.scenario.shapes import dialect_shape
+from loopcheck.harness.scenario.stream_model import Quirks, Raw, RawBody
 
 T = TypeVar("T")
 
@@ -49,7 +62,7 @@ def compile_script(scenario: Scenario, dialect: DialectName, mode: Mode) -> Scri
         turns=tuple(turns[:count]),
         otherwise=tuple(turns[count:]),
         prompt=scenario.prompt,
-        tools=tuple(scenario.tools),
+        tools=tuple(scenario.client_tools),
     )
 
 
@@ -83,49 +96,117 @@ def _attempt(
     dialect: DialectName,
     mode: Mode,
 ) -> Attempt:
-    content = tuple(_content(attempt, turn, dialect))
+    said = [piece.item for piece in content.of_attempt(attempt, turn)]
+    pieces = tuple(compiled for item in said for compiled in _piece(item, said, scenario, dialect))
     levels = [m for m in (attempt.delivery, turn.delivery, scenario.delivery) if m is not None]
     usage = attempt.usage or turn.usage
     stop: Stop | None = _chosen(attempt.stop, dialect) or _chosen(turn.stop, dialect)
+    written = (attempt, turn) if attempt.replaces_nothing else (attempt,)
     return Attempt(
-        content=content,
-        stop=answer(content, stop=stop).stop,
+        content=pieces,
+        stop=answer(pieces, stop=stop).stop,
         usage=_usage(usage) if usage else None,
         delivery=_delivery(levels, dialect, mode),
         fault=_fault(attempt, dialect),
         times=attempt.times,
+        until=attempt.until,
+        quirks=_quirks((attempt.quirks, turn.quirks, scenario.quirks), dialect),
+        raw=_raw(next((o.raw for o in written if o.raw is not None), None), dialect),
+        raw_body=_raw_body(
+            next((o.raw_body for o in written if o.raw_body is not None), None), dialect
+        ),
     )
 
 
-def _content(attempt: AttemptModel, turn: TurnModel, dialect: DialectName) -> Iterator[Content]:
-    if turn.items is not None and attempt.replaces_nothing:
-        for item in turn.items:
-            yield from _pieces(
-                item.say, () if item.call is None else (item.call,), item.refuse, dialect
-            )
-        return
-    yield from _pieces(
-        turn.say if attempt.say is None else attempt.say,
-        turn.calls if attempt.calls is None else attempt.calls,
-        turn.refuse if attempt.refuse is None else attempt.refuse,
-        dialect,
-    )
-
-
-def _pieces(
-    say: str | None, calls: Iterable[CallModel], refuse: str | None, dialect: DialectName
+def _piece(
+    item: ItemModel, said: Sequence[ItemModel], scenario: Scenario, dialect: DialectName
 ) -> Iterator[Content]:
-    if say:
-        yield Say(say)
-    for call in calls:
-        yield Call(
-            label=call.label,
-            tool=call.tool,
-            arguments=arguments_text(call),
-            wire_id=_chosen(call.id, dialect),
-        )
-    if refuse is not None:
-        yield Refuse(refuse)
+    if item.think is not None:
+        yield Think(item.think)
+    elif item.redacted:
+        yield Think(redacted=True)
+    elif item.say:
+        yield Say(item.say)
+    elif item.refuse is not None:
+        yield Refuse(item.refuse)
+    elif item.call is not None:
+        yield _call(item.call, said, scenario, dialect)
+    elif item.hosted_result is not None and _stands_apart(dialect):
+        yield _hosted_result(item.hosted_result, said, scenario, dialect)
+
+
+def _call(
+    call: CallModel, said: Sequence[ItemModel], scenario: Scenario, dialect: DialectName
+) -> Call | Hosted:
+    if scenario.is_hosted(call.tool):
+        results = [i.hosted_result for i in said if i.hosted_result is not None]
+        found = next((r.value for r in results if r.of == call.label), None)
+        return _hosted(call, scenario, dialect, None if _stands_apart(dialect) else found)
+    return Call(
+        label=call.label,
+        tool=call.tool,
+        arguments=arguments_text(call),
+        wire_id=_chosen(call.id, dialect),
+        form=call.form,
+    )
+
+
+def _stands_apart(dialect: DialectName) -> bool:
+    """Whether the result of a hosted call has a place of its own, outside the call."""
+    return dialect == "messages"
+
+
+def _hosted(call: CallModel, scenario: Scenario, dialect: DialectName, result: object) -> Hosted:
+    return Hosted(
+        label=call.label,
+        kind=_chosen(scenario.tools[call.tool].type, dialect) or call.tool,
+        name=call.tool,
+        arguments=arguments_text(call),
+        result=result,
+    )
+
+
+def _hosted_result(
+    found: HostedResultModel, said: Sequence[ItemModel], scenario: Scenario, dialect: DialectName
+) -> Hosted:
+    """The result of a call of this response or, where a turn was paused, of an earlier one."""
+    turns = (*scenario.turns, *scenario.otherwise)
+    calls = [call for turn in turns for call in turn.every_call]
+    call = next(call for call in calls if call.label == found.of)
+    hosted = _hosted(call, scenario, dialect, found.value)
+    return replace(hosted, label=f"{found.of}-result", of=found.of)
+
+
+def _quirks(levels: Iterable[Quirks | None], dialect: DialectName) -> tuple[Quirk, ...]:
+    """The quirks of the first level that says anything about quirks."""
+    given = next((level for level in levels if level is not None), ())
+    return tuple(map(quirk_of, _chosen(given, dialect) or ()))
+
+
+def quirk_of(written: QuirkModel) -> Quirk:
+    """A quirk as a name alone, or as a mapping from its name to its value."""
+    if isinstance(written, str):
+        return Quirk(written)
+    return Quirk(*next(iter(written.items())))
+
+
+def _raw(written: Raw | None, dialect: DialectName) -> tuple[object, ...] | bytes | None:
+    chosen: object = _chosen(written, dialect)
+    if isinstance(chosen, str):
+        return chosen.encode()
+    if isinstance(chosen, Base64Model):
+        return b64decode(chosen.base64)
+    return chosen if isinstance(chosen, tuple) else None
+
+
+def _raw_body(written: RawBody | None, dialect: DialectName) -> object:
+    by_dialect = dialect_shape(written) == "a mapping by dialect"
+    chosen: object = _chosen(written, dialect) if by_dialect else written
+    if isinstance(chosen, str):
+        return chosen.encode()
+    if isinstance(chosen, dict) and list(chosen) == ["base64"]:
+        return b64decode(str(next(iter(chosen.values()))))
+    return chosen
 
 
 def _usage(usage: UsageModel) -> Usage:
@@ -138,6 +219,8 @@ def _delivery(levels: Iterable[DeliveryModel], dialect: DialectName, mode: Mode)
         for name, value in level:
             if name == "interleave":
                 value = _chosen(level.interleave, dialect)
+            if name == "pauses" and level.pauses is not None:
+                value = tuple((_place(p.at), milliseconds(p.for_)) for p in level.pauses)
             if name == "fragments" and isinstance(value, dict):
                 chosen.setdefault("pieces", tuple(value.items()))
             elif value is not None and (mode == "stream" or name in _WHOLE_DELIVERY):
@@ -149,16 +232,20 @@ def _fault(attempt: AttemptModel, dialect: DialectName) -> Fault | None:
     if attempt.fault is None:
         return None
     at: AtModel | None = _chosen(attempt.at, dialect)
-    retry_after = attempt.retry_after
+    later = attempt.retry_after
+    delay = later.date if isinstance(later, RetryDateModel) else later
     return Fault(
         kind=attempt.fault,
         at=Place(frame="finish") if at is None else _place(at),
         error=attempt.error or "server",
         status=attempt.status,
-        retry_after_ms=None if retry_after is None else milliseconds(retry_after),
+        retry_after_ms=None if delay is None else milliseconds(delay),
+        retry_after_date=isinstance(later, RetryDateModel),
         headers=tuple(attempt.headers.items()),
         body=attempt.body,
         then=attempt.then or "eof",
+        terminal=attempt.terminal is True,
+        form=_chosen(attempt.form, dialect),
     )
 
 

@@ -6,10 +6,23 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from loopcheck.harness.scenario import lint_expect, lint_stream, lint_tools, walk
+from loopcheck.harness.scenario import (
+    lint_dialects,
+    lint_expect,
+    lint_quirks,
+    lint_stream,
+    lint_tools,
+    walk,
+)
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
 from loopcheck.harness.scenario.json_text import whole_object
-from loopcheck.harness.scenario.model import CallModel, Scenario
+from loopcheck.harness.scenario.model import (
+    AttemptModel,
+    CallModel,
+    ItemModel,
+    Scenario,
+    TurnModel,
+)
 from loopcheck.harness.scenario.yaml_source import Path, Source
 from loopcheck.harness.target import CAPABILITIES
 
@@ -26,11 +39,12 @@ def lint(scenario: Scenario, source: Source) -> list[Problem]:
         _calls,
         _content,
         _reached,
-        _stops,
         _tool_choice,
         _request_rules,
         lint_tools.lint,
+        lint_dialects.lint,
         lint_stream.lint,
+        lint_quirks.lint,
         lint_expect.lint,
     )
     return [problem for rule in rules for problem in rule(scenario, source)]
@@ -41,9 +55,22 @@ def _needs(scenario: Scenario, source: Source) -> Iterator[Problem]:
         if need not in CAPABILITIES:
             hint = did_you_mean(need, CAPABILITIES)
             yield source.problem(("needs", number), f"{need!r} is no capability", hint)
+    hosted = next((name for name in scenario.tools if scenario.is_hosted(name)), None)
+    if hosted is not None and "hosted" not in scenario.needs:
+        hint = "a target that does not know such tools is then not declared"
+        place = ("tools", hosted, "kind")
+        yield source.problem(place, "a hosted tool wants needs: [hosted]", hint)
+    thought = next((path for path, item in walk.pieces(scenario, source) if _thinks(item)), None)
+    if thought is not None and "thinking" not in scenario.needs:
+        hint = "a target that does not carry it back is then not declared"
+        yield source.problem(thought, "thinking wants needs: [thinking]", hint)
     if scenario.limits.given and "limits" not in scenario.needs:
         hint = "a target that cannot be given limits is then not declared"
         yield source.problem(("limits",), "'limits' wants needs: [limits]", hint, key=True)
+
+
+def _thinks(item: ItemModel) -> bool:
+    return item.think is not None or item.redacted is True
 
 
 def _repeated_words(scenario: Scenario, source: Source) -> Iterator[Problem]:
@@ -66,7 +93,7 @@ def _labels(scenario: Scenario, source: Source) -> Iterator[Problem]:
     for path, turn in walk.turns(scenario, source):
         contents = [(path, walk.own_content(path, turn))]
         for where, attempt in walk.attempts(path, turn):
-            if attempt.calls is not None:
+            if not attempt.replaces_nothing:
                 contents.append((where, walk.content(path, turn, where, attempt)))
         for _, content in contents:
             for number, (place, call) in enumerate(content.calls):
@@ -96,20 +123,28 @@ def _arguments(place: Path, call: CallModel, source: Source) -> Iterator[Problem
     if call.args is not None and call.raw_args is not None:
         message = f"call {call.label!r} has both args and raw_args"
         yield source.problem((*place, "raw_args"), message, key=True)
+    if call.form == "custom" and call.raw_args is None:
+        message = f"the custom call {call.label!r} wants raw_args: its input is a text"
+        yield source.problem((*place, "form"), message)
 
 
 def _content(scenario: Scenario, source: Source) -> Iterator[Problem]:
     for path, turn in walk.turns(scenario, source):
-        if turn.items is None:
-            continue
-        if turn.say is not None or turn.calls or turn.refuse is not None:
-            message = "'items' stands instead of say, calls and refuse"
-            yield source.problem((*path, "items"), message)
-        for number, item in enumerate(turn.items):
-            given = [key for key in (item.say, item.refuse, item.call) if key is not None]
-            if len(given) != 1:
-                message = "an item is one of say, refuse and call"
-                yield source.problem((*path, "items", number), message)
+        yield from _items(path, turn, source)
+        for where, attempt in walk.attempts(path, turn):
+            yield from _items(where, attempt, source)
+    for path, item in walk.pieces(scenario, source):
+        given = [key for key, value in item if value is not None]
+        if len(given) != 1:
+            message = f"an item is one of {', '.join(ItemModel.model_fields)}"
+            yield source.problem(path, message)
+
+
+def _items(path: Path, owner: TurnModel | AttemptModel, source: Source) -> Iterator[Problem]:
+    others = (owner.think, owner.say, owner.calls or None, owner.refuse)
+    if owner.items is not None and any(value is not None for value in others):
+        message = "'items' stands instead of think, say, calls and refuse"
+        yield source.problem((*path, "items"), message)
 
 
 def _reached(scenario: Scenario, source: Source) -> Iterator[Problem]:
@@ -119,17 +154,8 @@ def _reached(scenario: Scenario, source: Source) -> Iterator[Problem]:
             yield source.problem((*path, "must_reach"), message, key=True)
 
 
-def _stops(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    names = walk.dialects(scenario)
-    for path, turn in walk.turns(scenario, source):
-        for where, stop in walk.stops(path, turn):
-            by_dialect = stop if isinstance(stop, dict) else dict.fromkeys(names, stop)
-            if any(word == "pause" and name != "messages" for name, word in by_dialect.items()):
-                yield source.problem(where, "only messages has the stop 'pause'")
-
-
 def _tool_choice(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    known = ("auto", "required", "none", *scenario.tools)
+    known = ("auto", "required", "none", *scenario.client_tools)
     if scenario.tool_choice not in known:
         message = f"tool_choice {scenario.tool_choice!r} is no tool of this file"
         yield source.problem(("tool_choice",), message, did_you_mean(scenario.tool_choice, known))

@@ -99,13 +99,16 @@ def _shaky_labels(scenario: Scenario, source: Source) -> set[str]:
     shaky: set[str] = set()
     for path, turn in walk.turns(scenario, source):
         for where, attempt in walk.attempts(path, turn):
-            calls = [call for _, call in walk.content(path, turn, where, attempt).calls]
+            said = walk.content(path, turn, where, attempt).calls
+            calls = [call for _, call in said if not scenario.is_hosted(call.tool)]
             if any(_may_end_the_run(call, scenario.tools.get(call.tool)) for call in calls):
                 shaky.update(call.label for call in calls)
     return shaky
 
 
 def _may_end_the_run(call: CallModel, tool: ToolModel | None) -> bool:
+    if call.form == "custom":
+        return True
     arguments = whole_object(call.raw_args) if call.raw_args else call.args or {}
     if tool is None or arguments is None or not accepts(tool.parameters, arguments):
         return True

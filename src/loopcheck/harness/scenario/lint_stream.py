@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopcheck.fake_providers.script import DIALECTS
-from loopcheck.harness.scenario import walk
+from loopcheck.harness.scenario import point_names, walk
 from loopcheck.harness.scenario.compile import arguments_text
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
 from loopcheck.harness.scenario.model import AtModel, AttemptModel, PlaceModel, Scenario
@@ -22,6 +22,8 @@ _USES: Final = {
     "headers": frozenset({"http", "error-body"}),
     "body": frozenset({"http", "error-body"}),
     "then": frozenset({"headers-only"}),
+    "terminal": frozenset({"empty"}),
+    "form": frozenset({"error-event"}),
 }
 _FORMS: Final = frozenset(
     frozenset(form.split())
@@ -39,9 +41,23 @@ def lint(scenario: Scenario, source: Source) -> Iterator[Problem]:
                 yield source.problem(where, message)
             reachable = reachable and attempt != AttemptModel()
             content = walk.content(path, turn, where, attempt)
+            yield from _until(where, attempt, scenario, source)
             yield from _fault(where, attempt, content, scenario, source)
+    yield from _pauses(scenario, source)
     yield from _pieces(scenario, source)
     yield from _interleaved_labels(scenario, source)
+
+
+def _until(
+    path: Path, attempt: AttemptModel, scenario: Scenario, source: Source
+) -> Iterator[Problem]:
+    if attempt.until is None:
+        return
+    wrong = point_names.complaint(attempt.until, scenario)
+    if wrong is not None:
+        yield source.problem((*path, "until"), *wrong)
+    if "times" in attempt.model_fields_set:
+        yield source.problem((*path, "times"), "'until' stands instead of 'times'", key=True)
 
 
 def _fault(
@@ -51,10 +67,12 @@ def _fault(
         if key in attempt.model_fields_set and attempt.fault not in faults:
             fault = f"the fault {attempt.fault!r}" if attempt.fault else "an attempt without fault"
             yield source.problem((*path, key), f"{key!r} does nothing with {fault}", key=True)
+    hint = "narrow with modes: [stream]"
     if attempt.fault == "error-event" and "whole" in scenario.modes:
-        hint = "narrow with modes: [stream]"
         message = "error-event strikes only in streams"
         yield source.problem((*path, "fault"), message, hint)
+    if attempt.terminal and "whole" in scenario.modes:
+        yield source.problem((*path, "terminal"), "only streams have a terminal event", hint)
     if attempt.at is None:
         return
     if isinstance(attempt.at, dict):
@@ -69,6 +87,10 @@ def _place(
 ) -> Iterator[Problem]:
     if at == "end" and attempt.fault == "eof":
         yield source.problem(path, "eof at the end leaves nothing out", "use reset or half-chunk")
+    yield from _spot(path, at, content, source)
+
+
+def _spot(path: Path, at: AtModel, content: Content, source: Source) -> Iterator[Problem]:
     if not isinstance(at, PlaceModel):
         return
     given = frozenset(name for name, value in at if value is not None)
@@ -88,7 +110,8 @@ def _place(
 def _inside(path: Path, at: PlaceModel, content: Content, source: Source) -> Iterator[Problem]:
     call = content.call(at.in_ or "")
     if call is None:
-        if not (at.in_ == "say" and content.says):
+        stands = {"say": content.says, "think": content.thinks}
+        if not stands.get(at.in_ or ""):
             yield _no_call((*path, "in"), at.in_ or "", content, source)
         return
     text = arguments_text(call)
@@ -98,6 +121,13 @@ def _inside(path: Path, at: PlaceModel, content: Content, source: Source) -> Ite
     if at.bytes is not None and at.bytes > len(text.encode()):
         message = f"the arguments of {call.label!r} have only {len(text.encode())} bytes"
         yield source.problem((*path, "bytes"), message)
+
+
+def _pauses(scenario: Scenario, source: Source) -> Iterator[Problem]:
+    everything = Content(tuple(walk.pieces(scenario, source)))
+    for path, delivery in walk.deliveries(scenario, source):
+        for number, pause in enumerate(delivery.pauses or ()):
+            yield from _spot((*path, "pauses", number, "at"), pause.at, everything, source)
 
 
 def _no_call(path: Path, label: str, content: Content, source: Source) -> Problem:

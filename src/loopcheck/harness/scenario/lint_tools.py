@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness.scenario import point_names, walk
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
 from loopcheck.harness.scenario.model import Scenario, ToolModel
@@ -22,10 +23,29 @@ def lint(scenario: Scenario, source: Source) -> Iterator[Problem]:
         if not _NAME.match(name):
             hint = "letters, digits, - and _, at most 64; the services take no others"
             yield source.problem(path, f"{name!r} is no tool name", hint, key=True)
+        if tool.kind == "hosted":
+            yield from _hosted(path, tool, scenario, source)
+            continue
+        if tool.type is not None:
+            message = "'type' is for hosted tools"
+            yield source.problem((*path, "type"), message, key=True)
         yield from _schema(path, tool, source)
         yield from _operation(path, tool, source)
         yield from _behaviours(path, name, tool, scenario, source)
         yield from _gates(path, tool, scenario, source)
+
+
+def _hosted(path: Path, tool: ToolModel, scenario: Scenario, source: Source) -> Iterator[Problem]:
+    for key in tool.model_fields_set - {"kind", "type", "description"}:
+        name = key.rstrip("_")
+        message = f"{name!r} does nothing: a hosted tool never gets here"
+        yield source.problem((*path, name), message, key=True)
+    known = tool.type if isinstance(tool.type, dict) else dict.fromkeys(DIALECTS, tool.type)
+    lacking = [name for name in walk.dialects(scenario) if name != "chat" and not known.get(name)]
+    if lacking:
+        hint = "such as type: {responses: web_search_call, messages: web_search}"
+        message = f"a hosted tool has a type on the wire, also in {', '.join(lacking)}"
+        yield source.problem(path, message, hint, key=True)
 
 
 def _schema(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 import loopcheck
-from loopcheck.harness.scenario import wording
+from loopcheck.harness.scenario import variants, wording
 from loopcheck.harness.scenario.errors import Problem, ScenarioError, did_you_mean
 from loopcheck.harness.scenario.lint import lint
 from loopcheck.harness.scenario.model import Scenario
@@ -26,10 +26,12 @@ ENDINGS = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFile:
-    """A scenario file, and the folder that its id is relative to."""
+    """A scenario file, and the folder that its id is relative to. `ids` is a glob of the
+    scenarios that are meant, of the file itself and its variants."""
 
     path: Path
     root: Path
+    ids: str = "*"
 
     @property
     def id(self) -> str:
@@ -37,8 +39,28 @@ class ScenarioFile:
 
 
 def load_text(text: bytes, *, file: str, id: str) -> Scenario:
-    """The scenario in this text. Raises ScenarioError with everything that is wrong."""
+    """The scenario in this text. Raises ScenarioError with everything that is wrong, also with
+    its variants."""
+    return load_variants(text, file=file, id=id)[0]
+
+
+def load_variants(text: bytes, *, file: str, id: str) -> list[Scenario]:
+    """The scenario in this text, then its variants. Raises ScenarioError."""
     source = read(text, file)
+    found = [_load(source, id)]
+    problems: list[Problem] = []
+    for name, varied in variants.sources(source):
+        try:
+            found.append(_load(varied, f"{id}@{name}"))
+        except ScenarioError as error:
+            problems.extend(error.problems)
+    problems.extend(variants.problems(source))
+    if problems:
+        raise ScenarioError(dict.fromkeys(problems))
+    return found
+
+
+def _load(source: Source, id: str) -> Scenario:
     problems = list(_not_json((), source.data, source))
     if "id" in source.data:
         hint = "the id of a scenario is its path below the scenarios folder"
@@ -57,12 +79,17 @@ def load_text(text: bytes, *, file: str, id: str) -> Scenario:
 
 def load_file(path: Path, root: Path) -> Scenario:
     """The scenario in this file; its id is its path below `root`. Raises ScenarioError."""
+    return load_family(path, root)[0]
+
+
+def load_family(path: Path, root: Path) -> list[Scenario]:
+    """The scenario in this file, then its variants. Raises ScenarioError."""
     try:
         text = path.read_bytes()
     except OSError as error:
         problem = Problem(str(path), 0, 0, f"cannot be read: {error.strerror or error}")
         raise ScenarioError([problem]) from None
-    return load_text(text, file=str(path), id=ScenarioFile(path, root).id)
+    return load_variants(text, file=str(path), id=ScenarioFile(path, root).id)
 
 
 def load_builtin() -> list[Scenario]:
@@ -81,9 +108,11 @@ def load_all(files: Iterable[ScenarioFile]) -> list[Scenario]:
     problems: list[Problem] = []
     for file in files:
         try:
-            scenarios.append(load_file(file.path, file.root))
+            family = load_family(file.path, file.root)
         except ScenarioError as error:
             problems.extend(error.problems)
+        else:
+            scenarios.extend(one for one in family if fnmatchcase(one.id, file.ids))
     if problems:
         raise ScenarioError(problems)
     return scenarios
@@ -108,7 +137,9 @@ def find_files(patterns: Sequence[str], *, cwd: Path) -> list[ScenarioFile]:
         if not files:
             problems.append(Problem(pattern, 0, 0, "no scenario has this name", _nearest(pattern)))
         for file in files:
-            found.setdefault(file.path, file)
+            first = found.setdefault(file.path, file)
+            if first.ids != file.ids:
+                found[file.path] = ScenarioFile(file.path, file.root)
     problems.extend(_doubled(found.values()))
     if problems:
         raise ScenarioError(problems)
@@ -127,7 +158,27 @@ def _matches(pattern: str, cwd: Path) -> Iterator[ScenarioFile]:
         yield ScenarioFile(path, _root(path.parent, cwd))
     else:
         users = list(_glob(pattern, cwd))
-        yield from users or (file for file in builtin if fnmatchcase(file.id, pattern))
+        yield from users or _by_id(pattern, builtin)
+
+
+def _by_id(pattern: str, files: Iterable[ScenarioFile]) -> Iterator[ScenarioFile]:
+    """Files by the id of what they hold: `a/b` is a file with all its variants, `a/b@c` one."""
+    name, variant, _ = pattern.partition("@")
+    for file in files:
+        if not fnmatchcase(file.id, name):
+            continue
+        if not variant:
+            yield file
+        elif any(fnmatchcase(id, pattern) for id in _ids(file)):
+            yield ScenarioFile(file.path, file.root, pattern)
+
+
+def _ids(file: ScenarioFile) -> list[str]:
+    """The ids of the scenarios in a file; of one that is wrong, its own."""
+    try:
+        return [scenario.id for scenario in load_family(file.path, file.root)]
+    except ScenarioError:
+        return [file.id]
 
 
 def _glob(pattern: str, cwd: Path) -> Iterator[ScenarioFile]:

@@ -6,12 +6,19 @@ file which uses one is told so and not that the key is unknown.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, Tag
+from pydantic import BeforeValidator, Field, Tag
 
-from loopcheck.fake_providers.script import DialectName, ErrorName, FaultKind, Mode, Stop
-from loopcheck.harness.scenario.duration import milliseconds
+from loopcheck.fake_providers.script import (
+    DialectName,
+    ErrorForm,
+    ErrorName,
+    FaultKind,
+    Mode,
+    Stop,
+)
 from loopcheck.harness.scenario.expectations import (
     AnyOfOutcome,
     AnyOfQuantity,
@@ -32,9 +39,24 @@ from loopcheck.harness.scenario.shapes import (
     PerDialect,
     Positive,
     Strict,
+    Text,
     Whole,
     as_list,
 )
+from loopcheck.harness.scenario.stream_model import (
+    AtModel,
+    Base64Model,
+    DeliveryModel,
+    PauseModel,
+    PlaceModel,
+    QuirkModel,
+    Quirks,
+    Raw,
+    RawBody,
+    RetryAfter,
+    RetryDateModel,
+)
+from loopcheck.harness.scenario.tool_model import Behaviour, ToolModel
 
 __all__ = [
     "NOT_BUILT",
@@ -46,18 +68,23 @@ __all__ = [
     "AtModel",
     "AtMost",
     "AttemptModel",
+    "Base64Model",
     "Behaviour",
     "CallModel",
     "DeliveryModel",
     "Exact",
     "Expect",
     "ExpectLevel",
+    "HostedResultModel",
     "ItemModel",
     "LimitsModel",
+    "PauseModel",
     "PlaceModel",
     "Quantity",
+    "QuirkModel",
     "RequestsModel",
     "ResultWord",
+    "RetryDateModel",
     "RulesModel",
     "Scenario",
     "ToolModel",
@@ -67,96 +94,27 @@ __all__ = [
 ]
 
 NOT_BUILT: Final[dict[str, frozenset[str]]] = {
-    "Scenario": frozenset({"earlier", "state", "lanes", "quirks", "meanwhile", "variants"}),
-    "ToolModel": frozenset({"type", "returns_parts", "commits_after", "approval", "permission"}),
-    "TurnModel": frozenset({"think", "raw", "raw_body", "quirks", "user", "run", "if"}),
-    "ItemModel": frozenset({"think", "redacted", "hosted_result"}),
-    "AttemptModel": frozenset(
-        {"until", "quirks", "think", "raw", "raw_body", "items", "form", "terminal"}
-    ),
+    "Scenario": frozenset({"earlier", "state", "lanes", "meanwhile"}),
+    "ToolModel": frozenset({"returns_parts", "commits_after", "approval", "permission"}),
+    "TurnModel": frozenset({"user", "run", "if"}),
     "LimitsModel": frozenset({"cost", "context", "repeats"}),
-    "CallModel": frozenset({"form"}),
-    "DeliveryModel": frozenset({"pauses"}),
     "ExpectLevel": frozenset({"history"}),
 }
 NOT_BUILT_WORDS: Final = frozenset(
-    {"ask", "hosted", "never-answers", "rate-limited", "commit-then-hang", "commit-late"}
+    {"ask", "never-answers", "rate-limited", "commit-then-hang", "commit-late"}
 )
-
-Behaviour: TypeAlias = Literal[
-    "normal",
-    "error-result",
-    "raises",
-    "raises-timeout",
-    "rejects",
-    "commit-then-raise",
-    "commit-then-lose-response",
-    "empty",
-    "large",
-    "hostile",
-]
-Point: TypeAlias = str
-Text: TypeAlias = Annotated[str, Field(min_length=1)]
-
-
-def _duration(text: str) -> str:
-    milliseconds(text)
-    return text
-
-
-Behaviours: TypeAlias = Annotated[tuple[Behaviour, ...], Field(min_length=1)]
-
-
-class ToolModel(Strict):
-    """One tool of the simulated world. `parameters` is always filled in: the schema that the
-    loop is given, from `args` or `schema`."""
-
-    kind: Literal["read", "write"]
-    description: str = ""
-    args: dict[
-        str,
-        Annotated[
-            Annotated[str, Tag("text")] | Annotated[dict[str, object], Tag("a mapping")], ByShape
-        ],
-    ] = Field(default_factory=dict)
-    schema_: dict[str, object] | None = Field(default=None, alias="schema")
-    returns: object = Field(default_factory=lambda: {"ok": True})
-    returns_each: Annotated[tuple[object, ...], Field(min_length=1)] | None = None
-    behaves: Annotated[
-        Annotated[Behaviours, Tag("a list")] | Annotated[dict[str, Behaviours], Tag("a mapping")],
-        ByShape,
-    ] = ("normal",)
-    returns_after: Annotated[tuple[Point, ...], BeforeValidator(as_list)] = ()
-    body: Literal["async", "blocking"] = "async"
-    operation: tuple[str, ...] | None = None
-    lookup: Literal["found", "absent", "inconclusive", "none"] = "none"
-    deduplicates: Flag = False
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """The JSON Schema that the loop is given."""
-        if self.schema_ is not None:
-            return self.schema_
-        properties = {
-            name: ({"type": spec} if isinstance(spec, str) else spec)
-            for name, spec in self.args.items()
-        }
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
 
 
 class CallModel(Strict):
-    """A scripted call. Exactly one of `args` and `raw_args`; `id` may differ per dialect."""
+    """A scripted call, of the client's or of a hosted tool. Exactly one of `args` and `raw_args`;
+    `id` may differ per dialect."""
 
     label: str = Field(alias="as")
     tool: str
     args: dict[str, object] | None = None
     raw_args: str | None = None
     id: PerDialect[str] | None = None
+    form: Literal["function", "custom"] = "function"
 
 
 class UsageModel(Strict):
@@ -165,59 +123,22 @@ class UsageModel(Strict):
     reasoning: Whole = 0
 
 
-Interleave: TypeAlias = Annotated[
-    Annotated[Flag, Tag("true or false")]
-    | Annotated[Literal["seeded"], Tag("text")]
-    | Annotated[tuple[str, ...], Tag("a list")],
-    ByShape,
-]
+class HostedResultModel(Strict):
+    """What the service found for its own call with this label."""
+
+    of: str
+    value: object
 
 
-class DeliveryModel(Strict):
-    """Unset keys (None) take the value of the level above, then the default."""
+class ItemModel(Strict):
+    """One piece of a turn's content: exactly one of its keys."""
 
-    fragments: Annotated[
-        Annotated[Literal["whole", "char", "seeded", "escapes"], Tag("text")]
-        | Annotated[Positive, Tag("a whole number")]
-        | Annotated[dict[str, tuple[str, ...]], Tag("a mapping")]
-        | Annotated[None, Tag("nothing")],
-        ByShape,
-    ] = None
-    interleave: PerDialect[Interleave] | None = None
-    segments: Annotated[
-        Annotated[Literal["frame", "all", "byte", "seeded", "utf8", "crlf"], Tag("text")]
-        | Annotated[Positive, Tag("a whole number")]
-        | Annotated[None, Tag("nothing")],
-        ByShape,
-    ] = None
-    newline: Literal["lf", "crlf"] | None = None
-    comments: Whole | None = None
-    pings: Whole | None = None
-    data_lines: Positive | None = None
-    space: Flag | None = None
-    keep_alive: Flag | None = None
-    bom: Flag | None = None
-
-
-class PlaceModel(Strict):
-    """`at` of a fault: one of the forms of docs/format.md, section 4."""
-
-    frame: Annotated[
-        Annotated[Positive, Tag("a whole number")]
-        | Annotated[Literal["finish", "terminal"], Tag("text")]
-        | Annotated[None, Tag("nothing")],
-        ByShape,
-    ] = None
-    in_: str | None = Field(default=None, alias="in")
-    after: Text | None = None
-    before: Text | None = None
-    bytes: Whole | None = None
-
-
-AtModel: TypeAlias = Annotated[
-    Annotated[Literal["start", "end"], Tag("text")] | Annotated[PlaceModel, Tag("a mapping")],
-    ByShape,
-]
+    think: str | None = None
+    redacted: Literal[True] | None = None
+    say: str | None = None
+    refuse: str | None = None
+    call: CallModel | None = None
+    hosted_result: HostedResultModel | None = None
 
 
 class AttemptModel(Strict):
@@ -227,30 +148,31 @@ class AttemptModel(Strict):
     at: PerDialect[AtModel] | None = None
     error: ErrorName | None = None
     status: Annotated[int, Field(strict=True, ge=400, le=599)] | None = None
-    retry_after: Annotated[str, AfterValidator(_duration)] | None = None
+    retry_after: RetryAfter | None = None
     headers: dict[str, str] = Field(default_factory=dict)
     body: str | None = None
     then: Literal["eof", "reset", "stall"] | None = None
+    terminal: Flag | None = None
+    form: PerDialect[ErrorForm] | None = None
     times: Positive = 1
+    until: str | None = None
+    think: str | None = None
     say: str | None = None
     calls: tuple[CallModel, ...] | None = None
     refuse: str | None = None
+    items: tuple[ItemModel, ...] | None = None
     stop: PerDialect[Stop] | None = None
     usage: UsageModel | None = None
     delivery: DeliveryModel | None = None
+    quirks: Quirks | None = None
+    raw: Raw | None = None
+    raw_body: RawBody | None = None
 
     @property
     def replaces_nothing(self) -> bool:
         """Whether the content is the turn's own."""
-        return self.say is None and self.calls is None and self.refuse is None
-
-
-class ItemModel(Strict):
-    """One piece of a turn's content: exactly one of its keys."""
-
-    say: str | None = None
-    refuse: str | None = None
-    call: CallModel | None = None
+        own = (self.think, self.say, self.calls, self.refuse, self.items)
+        return all(value is None for value in own)
 
 
 Attempts: TypeAlias = Annotated[
@@ -266,8 +188,9 @@ Attempts: TypeAlias = Annotated[
 
 
 class TurnModel(Strict):
-    """One model response. `say`, then `calls`, or a refusal; `items` gives another order."""
+    """One model response. `think`, `say`, `calls`, or a refusal; `items` gives another order."""
 
+    think: str | None = None
     say: str | None = None
     calls: tuple[CallModel, ...] = ()
     refuse: str | None = None
@@ -278,14 +201,21 @@ class TurnModel(Strict):
     must_reach: Flag = False
     attempts: Attempts = ("normal",)
     delivery: DeliveryModel | None = None
+    quirks: Quirks | None = None
+    raw: Raw | None = None
+    raw_body: RawBody | None = None
 
     @property
     def every_call(self) -> tuple[CallModel, ...]:
         """The calls of the turn, then those of attempts that say something else."""
-        items = self.items or ()
-        own = (*self.calls, *(item.call for item in items if item.call is not None))
-        others = (attempt.calls or () for attempt in self.attempts if attempt != "normal")
-        return (*own, *(call for calls in others for call in calls))
+        attempts = [attempt for attempt in self.attempts if attempt != "normal"]
+        owners: tuple[TurnModel | AttemptModel, ...] = (self, *attempts)
+        return tuple(call for owner in owners for call in _calls_in(owner))
+
+
+def _calls_in(owner: TurnModel | AttemptModel) -> Iterator[CallModel]:
+    yield from owner.calls or ()
+    yield from (item.call for item in owner.items or () if item.call is not None)
 
 
 class LimitsModel(Strict):
@@ -331,12 +261,24 @@ class Scenario(Strict):
     otherwise: Annotated[tuple[TurnModel, ...], BeforeValidator(as_list), Field(min_length=1)] = (
         TurnModel(say="Finished."),
     )
+    quirks: Quirks | None = None
     delivery: DeliveryModel = DeliveryModel()
     rules: RulesModel = RulesModel()
     expect: Expect = Expect()
+    variants: dict[str, dict[str, object]] = Field(default_factory=dict)
+
+    @property
+    def client_tools(self) -> dict[str, ToolModel]:
+        """The tools that a loop is given: all but the hosted ones."""
+        return {name: tool for name, tool in self.tools.items() if tool.kind != "hosted"}
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Every call label of the file, in order of appearance, each once."""
+        """Every label of a call that is the client's, in order of appearance, each once."""
         turns = (*self.turns, *self.otherwise)
-        return tuple(dict.fromkeys(call.label for turn in turns for call in turn.every_call))
+        calls = (call for turn in turns for call in turn.every_call)
+        return tuple(dict.fromkeys(c.label for c in calls if not self.is_hosted(c.tool)))
+
+    def is_hosted(self, tool: str) -> bool:
+        """Whether calls of this tool are the service's own business."""
+        return tool in self.tools and self.tools[tool].kind == "hosted"

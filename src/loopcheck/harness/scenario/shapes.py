@@ -52,6 +52,7 @@ ByShape: Final = Discriminator(shape)
 Flag: TypeAlias = Annotated[bool, StrictType()]
 Whole: TypeAlias = Annotated[int, StrictType(), Field(ge=0)]
 Positive: TypeAlias = Annotated[int, StrictType(), Field(ge=1)]
+Text: TypeAlias = Annotated[str, Field(min_length=1)]
 
 PerDialect: TypeAlias = Annotated[
     Annotated[T, Tag("one value")] | Annotated[dict[DialectName, T], Tag("a mapping by dialect")],

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopcheck.fake_providers.script import DIALECTS, DialectName, Stop
+from loopcheck.harness.scenario import content as content_of
 from loopcheck.harness.scenario.model import (
     AttemptModel,
     CallModel,
     DeliveryModel,
+    ItemModel,
     Scenario,
     TurnModel,
 )
@@ -18,10 +20,26 @@ from loopcheck.harness.scenario.yaml_source import Path, Source
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What one attempt says: the calls with their paths, and whether there is text."""
+    """What one attempt says, each piece with its path in the file."""
 
-    calls: tuple[tuple[Path, CallModel], ...]
-    says: bool
+    pieces: tuple[tuple[Path, ItemModel], ...]
+
+    @property
+    def calls(self) -> tuple[tuple[Path, CallModel], ...]:
+        """The calls, hosted ones included."""
+        return tuple(
+            ((*path, "call") if "items" in path else path, item.call)
+            for path, item in self.pieces
+            if item.call is not None
+        )
+
+    @property
+    def says(self) -> bool:
+        return any(item.say for _, item in self.pieces)
+
+    @property
+    def thinks(self) -> bool:
+        return any(item.think for _, item in self.pieces)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -63,35 +81,46 @@ def stops(
 
 def own_content(path: Path, turn: TurnModel) -> Content:
     """What a turn says where no attempt replaces it."""
-    if turn.items is None:
-        calls = [((*path, "calls", n), call) for n, call in enumerate(turn.calls)]
-        return Content(tuple(calls), bool(turn.say))
-    items = [
-        ((*path, "items", n, "call"), item.call)
-        for n, item in enumerate(turn.items)
-        if item.call is not None
-    ]
-    return Content(tuple(items), any(item.say for item in turn.items))
+    return Content(tuple(((*path, *piece.path), piece.item) for piece in content_of.of_turn(turn)))
 
 
 def content(path: Path, turn: TurnModel, where: Path, attempt: AttemptModel) -> Content:
     """What an attempt says, by its own keys or by those of its turn."""
-    if attempt.replaces_nothing:
-        return own_content(path, turn)
-    own = own_content(path, turn) if turn.items is None else Content((), False)
-    calls = own.calls
-    if attempt.calls is not None:
-        calls = tuple(((*where, "calls", n), call) for n, call in enumerate(attempt.calls))
-    return Content(calls, own.says if attempt.say is None else bool(attempt.say))
+    return Content(
+        tuple(
+            ((*(where if piece.of_attempt else path), *piece.path), piece.item)
+            for piece in content_of.of_attempt(attempt, turn)
+        )
+    )
+
+
+def contents(scenario: Scenario, source: Source) -> Iterator[Content]:
+    """Every content of the file: of each turn, and of attempts that say something else."""
+    for path, turn in turns(scenario, source):
+        yield own_content(path, turn)
+        for where, attempt in attempts(path, turn):
+            if not attempt.replaces_nothing:
+                yield content(path, turn, where, attempt)
+
+
+def pieces(scenario: Scenario, source: Source) -> Iterator[tuple[Path, ItemModel]]:
+    """Every piece that is written down, each once."""
+    seen: set[Path] = set()
+    for said in contents(scenario, source):
+        for path, item in said.pieces:
+            if path not in seen:
+                seen.add(path)
+                yield path, item
 
 
 def calls(scenario: Scenario, source: Source) -> Iterator[tuple[Path, CallModel]]:
     """Every scripted call, each once."""
-    for path, turn in turns(scenario, source):
-        yield from own_content(path, turn).calls
-        for where, attempt in attempts(path, turn):
-            for number, call in enumerate(attempt.calls or ()):
-                yield (*where, "calls", number), call
+    seen: set[Path] = set()
+    for said in contents(scenario, source):
+        for path, call in said.calls:
+            if path not in seen:
+                seen.add(path)
+                yield path, call
 
 
 def deliveries(scenario: Scenario, source: Source) -> Iterator[tuple[Path, DeliveryModel]]:

@@ -50,7 +50,12 @@ async def _run(adapter: ProviderAdapter[Any], task: Task) -> Outcome:
 def _limits(task: Task) -> Limits:
     given = task.limits
     rounds = Limits().rounds if given.rounds is None else given.rounds
-    return Limits(rounds=rounds, tool_calls=given.tool_calls, seconds=given.seconds)
+    return Limits(
+        rounds=rounds,
+        tool_calls=given.tool_calls,
+        seconds=given.seconds,
+        tokens=given.tokens,
+    )
 
 
 def _tool(spec: Tool) -> LoopTool:

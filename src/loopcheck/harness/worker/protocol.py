@@ -100,6 +100,7 @@ class CardDocument(_Message):
     dialects: tuple[str, ...]
     modes: tuple[str, ...] = ("whole", "stream")
     can: tuple[str, ...] = ()
+    limit_unit: str = "rounds"
 
     def card(self) -> TargetCard:
         """The card as reports know it."""

@@ -53,14 +53,14 @@ class World:
         quiet_seconds: float = 0.2,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._tools = scenario.tools
+        self._tools = scenario.client_tools
         self._seed = seed
         self._journal = journal
         # Reentrant, since whatever is recorded under it comes back through the watcher.
         self._lock = threading.RLock()
         self._points = PointTracker()
         self._attribution = Attribution(
-            {name: model.parameters for name, model in scenario.tools.items()}
+            {name: model.parameters for name, model in self._tools.items()}
         )
         self._ledger = Ledger()
         self._gates = Gates(record=self._record_gate, quiet_seconds=quiet_seconds, clock=clock)
@@ -75,6 +75,11 @@ class World:
             if entry["kind"] == "response":
                 self._attribution.issue(entry)
             self._gates.happened(self._points.feed(entry))
+
+    def has_passed(self, point: str) -> bool:
+        """Whether this point in time of the case has passed."""
+        with self._lock:
+            return self._points.has_passed(point)
 
     def execute(
         self,
@@ -250,7 +255,7 @@ class World:
             name,
             model.description,
             model.parameters,
-            model.kind,
+            "write" if model.kind == "write" else "read",
             model.operation,
             call=call,
             acall=acall,

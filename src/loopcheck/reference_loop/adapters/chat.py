@@ -10,11 +10,12 @@ from openai import AsyncOpenAI, Omit, OpenAIError, omit
 
 from loopcheck.reference_loop.adapters import failures, fields
 from loopcheck.reference_loop.adapters.chat_assembly import ChatAssembly, ChatTurn, whole_turn
+from loopcheck.reference_loop.adapters.chat_calls import replayed
 from loopcheck.reference_loop.adapters.conversation import (
     Conversation,
+    ResponseRecord,
     begin,
-    replayed_arguments,
-    replayed_name,
+    restored,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.streams import fill
@@ -46,25 +47,30 @@ class ChatAdapter:
     model: str
     stream: bool
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "client", failures.without_retries(self.client))
+
     def start(self, task: TaskInfo) -> Conversation:
-        return begin(task, {"role": "user", "content": task.prompt})
+        return begin(task, "chat")
 
     async def request(self, conversation: Conversation) -> Reply:
         messages = cast("list[ChatCompletionMessageParam]", list(conversation.history))
         tools, choice = _offers(conversation), _choice(conversation)
         create = self.client.chat.completions.create
+        version = self.client.base_url.path.strip("/")
         try:
             if not self.stream:
                 completion: object = await create(
                     model=self.model, messages=messages, tools=tools or omit, tool_choice=choice
                 )
-                return _whole_reply(completion, conversation)
+                return _whole_reply(completion, conversation, version)
             stream = await create(
                 model=self.model,
                 messages=messages,
                 tools=tools or omit,
                 tool_choice=choice,
                 stream=True,
+                stream_options={"include_usage": True},
             )
         except OpenAIError as error:
             return failures.before_stream(error)
@@ -72,63 +78,77 @@ class ChatAdapter:
             return failures.unreadable(error)
         assembly = ChatAssembly()
         failed = await fill(assembly, stream)
-        return failed or interpret(assembly.turn(), conversation)
+        return failed or interpret(assembly.turn(), conversation, version)
 
     def append(
         self, conversation: Conversation, calls: Calls, results: Sequence[CallResult]
     ) -> Conversation:
-        answered = zip(calls.calls, results, strict=True)
-        assistant: JsonObject = {
-            "role": "assistant",
-            "content": calls.turn or None,
-            "tool_calls": [_replayed(call, result) for call, result in answered],
-        }
+        record = cast("ResponseRecord", calls.turn)
+        [message] = record.items
+        items = cast("list[JsonObject]", message["tool_calls"])
+        answered = zip(items, calls.calls, results, strict=True)
+        assistant = {**message, "tool_calls": [replayed(*one) for one in answered]}
         answers: list[JsonObject] = [
             {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
             for result in results
         ]
-        return conversation.extended([assistant, *answers])
+        return conversation.extended([assistant, *answers], record, items)
+
+    def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
+        return conversation.stored(turn)
+
+    def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
+        return restored(value, "chat")
 
 
-def interpret(turn: ChatTurn, conversation: Conversation) -> Reply:
+def interpret(turn: ChatTurn, conversation: Conversation, version: str = "") -> Reply:
     """What a turn means. Only the finish reason ends it; the calls say whether there are any."""
+    usage = turn.usage
     if turn.finish is None:
-        return Failed("the response ended without a finish_reason", retryable=True)
+        return Failed("the response ended without a finish_reason", retryable=True, usage=usage)
     if turn.finish == "error":
-        return Failed("the provider ended the response with an error", retryable=True)
+        words = "the provider ended the response with an error"
+        return Failed(words, retryable=True, usage=usage)
     if turn.finish == "length":
-        return Incomplete("length")
+        return Incomplete("length", usage=usage)
     if turn.finish == "content_filter":
-        return Incomplete("content_filter")
+        return Incomplete("content_filter", usage=usage)
     if turn.refusal or (turn.refusal == "" and not turn.text and not turn.calls):
-        return Refused(turn.refusal)
+        return Refused(turn.refusal, usage=usage)
     if turn.unattributed:
-        return Failed("argument fragments belong to no call", retryable=True)
+        return Failed("argument fragments belong to no call", retryable=True, usage=usage)
     if turn.calls:
-        proposed = tuple(
-            ProposedCall(
-                call_id=call.call_id or conversation.local_id(ordinal),
-                name=call.name,
-                arguments_text=call.arguments,
-            )
-            for ordinal, call in enumerate(turn.calls)
+        return _proposal(turn, conversation, version)
+    return Final(turn.text, usage=usage) if turn.text else Incomplete("empty", usage=usage)
+
+
+def _proposal(turn: ChatTurn, conversation: Conversation, version: str) -> Calls:
+    proposed = tuple(
+        ProposedCall(
+            call_id=call.call_id or conversation.local_id(ordinal),
+            name=call.name,
+            arguments_text=call.arguments,
         )
-        return Calls(proposed, turn.text)
-    return Final(turn.text) if turn.text else Incomplete("empty")
+        for ordinal, call in enumerate(turn.calls)
+    )
+    message: JsonObject = {
+        "role": "assistant",
+        "content": turn.text or None,
+        "tool_calls": [call.item() for call in turn.calls],
+    }
+    record = ResponseRecord(
+        provider="chat",
+        api_version=version,
+        response_id=turn.response_id,
+        items=(message,),
+    )
+    return Calls(proposed, record, usage=turn.usage)
 
 
-def _whole_reply(completion: object, conversation: Conversation) -> Reply:
+def _whole_reply(completion: object, conversation: Conversation, version: str) -> Reply:
     if error := fields.value(completion, "error"):
         return failures.reported(error, otherwise="the provider reported an error")
-    return interpret(whole_turn(completion), conversation)
-
-
-def _replayed(call: ProposedCall, result: CallResult) -> JsonObject:
-    function = {
-        "name": replayed_name(call.name),
-        "arguments": replayed_arguments(call.arguments_text, result),
-    }
-    return {"id": call.call_id, "type": "function", "function": function}
+    return interpret(whole_turn(completion), conversation, version)
 
 
 def _offers(conversation: Conversation) -> list[ChatCompletionToolUnionParam]:

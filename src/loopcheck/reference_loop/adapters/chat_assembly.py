@@ -7,18 +7,19 @@ to a call without guessing makes the whole response unusable.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 from loopcheck.reference_loop.adapters import fields
-
-
-@dataclass(frozen=True, slots=True)
-class ChatCall:
-    """A call as it was sent; the id may be empty."""
-
-    call_id: str
-    name: str
-    arguments: str
+from loopcheck.reference_loop.adapters.chat_calls import (
+    CALL_TEXT,
+    ChatCall,
+    id_of,
+    kind_of,
+    whole_call,
+)
+from loopcheck.reference_loop.adapters.usage import chat_usage
+from loopcheck.reference_loop.events import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,8 @@ class ChatTurn:
     calls: tuple[ChatCall, ...] = ()
     finish: str | None = None
     unattributed: bool = False
+    response_id: str = ""
+    usage: Usage | None = None
 
 
 def whole_turn(completion: object) -> ChatTurn:
@@ -41,21 +44,17 @@ def whole_turn(completion: object) -> ChatTurn:
     return ChatTurn(
         text=fields.text(message, "content"),
         refusal=refusal if isinstance(refusal, str) else None,
-        calls=tuple(
-            ChatCall(
-                _id(entry),
-                fields.text(fields.value(entry, "function"), "name"),
-                fields.argument_text(fields.value(entry, "function"), "arguments"),
-            )
-            for entry in fields.entries(message, "tool_calls")
-        ),
+        calls=tuple(whole_call(entry) for entry in fields.entries(message, "tool_calls")),
         finish=fields.text(choice, "finish_reason") or None,
+        response_id=fields.text(completion, "id"),
+        usage=chat_usage(fields.value(completion, "usage")),
     )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Slot:
     index: int | None
+    kind: str
     call_id: str = ""
     name: str = ""
     arguments: str = ""
@@ -73,6 +72,8 @@ class ChatAssembly:
     _unattributed: bool = False
     _went_back: bool = False
     _assumed: bool = False
+    _response_id: str = ""
+    _usage: Usage | None = None
 
     @property
     def is_over(self) -> bool:
@@ -80,6 +81,8 @@ class ChatAssembly:
         return False
 
     def feed(self, chunk: object) -> None:
+        self._response_id = self._response_id or fields.text(chunk, "id")
+        self._usage = chat_usage(fields.value(chunk, "usage")) or self._usage
         for choice in fields.entries(chunk, "choices"):
             if fields.number(choice, "index") in (None, 0):
                 self._take(choice)
@@ -88,11 +91,24 @@ class ChatAssembly:
         return ChatTurn(
             text="".join(self._text),
             refusal=self._refusal,
-            calls=tuple(ChatCall(slot.call_id, slot.name, slot.arguments) for slot in self._slots),
+            calls=tuple(
+                ChatCall(slot.call_id, slot.name, slot.arguments, slot.kind)
+                for slot in self._slots
+            ),
             finish=self._finish,
-            # Where calls take turns, a fragment that names none of them may be of any.
-            unattributed=self._unattributed or (self._went_back and self._assumed),
+            unattributed=self._unattributed or (self._assumed and self._is_doubtful()),
+            response_id=self._response_id,
+            usage=self._usage,
         )
+
+    def _is_doubtful(self) -> bool:
+        """Whether a fragment that names no call may be of another than the latest one.
+
+        It may where calls took turns, and where one call has nothing while another has more than
+        one text.
+        """
+        texts = [slot.arguments for slot in self._slots]
+        return self._went_back or ("" in texts and not all(map(_is_json, filter(None, texts))))
 
     def _take(self, choice: object) -> None:
         delta = fields.value(choice, "delta")
@@ -105,20 +121,19 @@ class ChatAssembly:
         self._finish = fields.text(choice, "finish_reason") or self._finish
 
     def _extend(self, entry: object) -> None:
-        index, call_id = fields.number(entry, "index"), _id(entry)
-        function = fields.value(entry, "function")
-        name = fields.text(function, "name")
-        arguments = fields.argument_text(function, "arguments")
+        index, call_id, kind = fields.number(entry, "index"), id_of(entry), kind_of(entry)
+        said = fields.value(entry, kind)
+        name, arguments = fields.text(said, "name"), fields.argument_text(said, CALL_TEXT[kind])
         slot = self._find(index, call_id, name)
         if slot is None:
             if not call_id and not name:
                 self._unattributed = self._unattributed or bool(arguments)
                 return
-            slot = _Slot(index)
+            slot = _Slot(index, kind)
             self._slots.append(slot)
         elif slot is not self._current:
             self._went_back = True
-        elif index is None and not call_id and arguments:
+        elif arguments and not call_id and self._is_shared(index):
             self._assumed = True
         self._current = slot
         slot.call_id = slot.call_id or call_id
@@ -130,42 +145,52 @@ class ChatAssembly:
         """The call that a delta continues; None where it opens one, or belongs to none."""
         if index is None:
             return self._find_without_index(call_id, name)
-        slot = self._latest(index)
-        if slot is not None:
+        same = [slot for slot in self._slots if slot.index == index]
+        if same:
+            slot = _named(same, call_id) or same[-1]
             return None if _opens_another(slot, call_id, name) else slot
-        current = self._current
-        if current is not None and current.index is None and call_id in ("", current.call_id):
-            if not name or call_id:
-                current.index = index  # the call began without one
-                return current
-            return None
-        # A growing index on the fragments of an only call names no other call.
-        return self._slots[0] if len(self._slots) == 1 and not call_id and not name else None
+        begun = [slot for slot in self._slots if slot.index is None]
+        late = _named(begun, call_id)
+        if late is None and not call_id and not name:
+            # The only one that began without an index; or a growing index on an only call.
+            late = begun[0] if begun == [self._current] else self._only()
+        if late is not None and late.index is None:
+            late.index = index
+        return late
 
     def _find_without_index(self, call_id: str, name: str) -> _Slot | None:
-        if call_id:
-            for slot in reversed(self._slots):
-                if slot.call_id == call_id:
-                    return slot
+        if slot := _named(self._slots, call_id):
+            return None if _opens_another(slot, call_id, name) else slot
         current = self._current
         if current is None or _opens_another(current, call_id, name):
             return None
         # An id alone is a late one; an id with a name opens a call.
         return None if call_id and name else current
 
-    def _latest(self, index: int) -> _Slot | None:
-        return next((slot for slot in reversed(self._slots) if slot.index == index), None)
+    def _only(self) -> _Slot | None:
+        return self._slots[0] if len(self._slots) == 1 else None
+
+    def _is_shared(self, index: int | None) -> bool:
+        return index is None or sum(slot.index == index for slot in self._slots) > 1
+
+
+def _named(slots: list[_Slot], call_id: str) -> _Slot | None:
+    return next((slot for slot in reversed(slots) if call_id and slot.call_id == call_id), None)
 
 
 def _opens_another(slot: _Slot, call_id: str, name: str) -> bool:
     """Whether a delta that seems to go on with this call begins another one.
 
-    A new id does. So does a new name after arguments, where there is no id to tell.
+    A new id does. So does a new name after arguments.
     """
-    if call_id and slot.call_id:
-        return call_id != slot.call_id
+    if call_id and slot.call_id and call_id != slot.call_id:
+        return True
     return bool(name and slot.arguments and name != slot.name)
 
 
-def _id(entry: object) -> str:
-    return fields.text(entry, "id") or fields.text(fields.value(entry, "function"), "id")
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -3,38 +3,145 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Final, Literal, TypeAlias, cast, get_args
 
-from loopcheck.reference_loop.adapters.interface import TaskInfo
+from loopcheck.reference_loop.adapters import fields
+from loopcheck.reference_loop.adapters.interface import TaskInfo, ToolOffer
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import CallResult
+
+ProviderName: TypeAlias = Literal["chat", "responses", "messages"]
 
 _TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseRecord:
+    """What is kept of one response.
+
+    `items` are its message, items or content blocks as they came. Once they are part of the
+    history, only the calls are kept here, since history may hold them mended; the rest stands
+    there as it came. `state` is what later requests have to name besides.
+    """
+
+    provider: ProviderName
+    api_version: str = ""
+    response_id: str = ""
+    items: tuple[JsonObject, ...] = ()
+    state: JsonObject = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The task, and the provider's own messages or items so far."""
+    """The task, the provider's own messages or items so far, and what came in responses."""
 
     task: TaskInfo
+    provider: ProviderName
     history: tuple[JsonObject, ...]
     tool_choice: str
+    responses: tuple[ResponseRecord, ...] = ()
 
-    def extended(self, items: Iterable[JsonObject]) -> Conversation:
-        """This conversation with more history. A forced tool choice has been obeyed by now."""
-        choice = "none" if self.tool_choice == "none" else "auto"
-        return replace(self, history=(*self.history, *items), tool_choice=choice)
+    def extended(
+        self,
+        items: Iterable[JsonObject],
+        response: ResponseRecord | None = None,
+        calls: Sequence[JsonObject] = (),
+    ) -> Conversation:
+        """This conversation with more history, which comes of a response with these calls.
+
+        A forced tool choice has been obeyed by now.
+        """
+        kept = () if response is None else (replace(response, items=tuple(calls)),)
+        return replace(
+            self,
+            history=(*self.history, *items),
+            tool_choice="none" if self.tool_choice == "none" else "auto",
+            responses=(*self.responses, *kept),
+        )
+
+    @property
+    def state(self) -> JsonObject:
+        """What the responses so far want to be named in the next request."""
+        named: JsonObject = {}
+        for response in self.responses:
+            named |= response.state
+        return named
 
     def local_id(self, ordinal: int) -> str:
         """An id for a call that came without one: the same whenever this turn is read again."""
         return f"call_local_{len(self.history)}_{ordinal}"
 
+    def stored(self, turn: object = None) -> JsonObject:
+        """This conversation as JSON, with the record of a response that is not part of it yet."""
+        return {
+            "task": asdict(self.task),
+            "provider": self.provider,
+            "history": list(self.history),
+            "tool_choice": self.tool_choice,
+            "responses": [asdict(response) for response in self.responses],
+            "turn": asdict(turn) if isinstance(turn, ResponseRecord) else None,
+        }
 
-def begin(task: TaskInfo, first: JsonObject) -> Conversation:
-    """A conversation of one message."""
-    return Conversation(task, (first,), task.tool_choice)
+
+def begin(task: TaskInfo, provider: ProviderName) -> Conversation:
+    """A conversation that holds the prompt."""
+    prompt: JsonObject = {"role": "user", "content": task.prompt}
+    return Conversation(task, provider, (prompt,), task.tool_choice)
+
+
+def restored(value: object, provider: ProviderName) -> tuple[Conversation, ResponseRecord | None]:
+    """The conversation and the record from what `stored` gave. Raises ValueError."""
+    task = _object(fields.value(value, "task"))
+    info = TaskInfo(
+        prompt=fields.text(task, "prompt"),
+        tools=tuple(_offer(tool) for tool in fields.entries(task, "tools")),
+        tool_choice=fields.text(task, "tool_choice"),
+    )
+    conversation = Conversation(
+        info,
+        _provider(value),
+        tuple(map(_object, fields.entries(value, "history"))),
+        fields.text(value, "tool_choice"),
+        tuple(map(_response, fields.entries(value, "responses"))),
+    )
+    if conversation.provider != provider:
+        spoken = conversation.provider
+        raise ValueError(f"this conversation is one of {spoken}, not of {provider}: switch it")
+    turn = fields.value(value, "turn")
+    return conversation, None if turn is None else _response(turn)
+
+
+def _response(value: object) -> ResponseRecord:
+    return ResponseRecord(
+        provider=_provider(value),
+        api_version=fields.text(value, "api_version"),
+        response_id=fields.text(value, "response_id"),
+        items=tuple(map(_object, fields.entries(value, "items"))),
+        state=_object(fields.value(value, "state")),
+    )
+
+
+def _provider(value: object) -> ProviderName:
+    name = fields.text(value, "provider")
+    if name not in get_args(ProviderName):
+        raise ValueError(f"this is no stored conversation: its provider is {name!r}")
+    return cast("ProviderName", name)
+
+
+def _object(value: object) -> JsonObject:
+    if not isinstance(value, dict):
+        raise ValueError("this is no stored conversation")
+    return value
+
+
+def _offer(tool: object) -> ToolOffer:
+    return ToolOffer(
+        name=fields.text(tool, "name"),
+        description=fields.text(tool, "description"),
+        parameters=_object(fields.value(tool, "parameters")),
+    )
 
 
 def replayed_name(name: str) -> str:

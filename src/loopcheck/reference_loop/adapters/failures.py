@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol, Self, TypeVar, runtime_checkable
 
 from loopcheck.reference_loop.adapters import fields
+from loopcheck.reference_loop.adapters.retry_after import retry_after
 from loopcheck.reference_loop.events import Failed
 
 PERMANENT: Final = frozenset(
@@ -22,15 +23,52 @@ PERMANENT: Final = frozenset(
         "request_too_large",
     }
 )
+# Under a status that may pass, the types above say nothing, but for these.
+_SPENT: Final = frozenset({"billing_error", "insufficient_quota"})
+
+
+class _Client(Protocol):
+    @property
+    def max_retries(self) -> int: ...
+
+    def with_options(self, *, max_retries: int) -> Self: ...
+
+
+ClientT = TypeVar("ClientT", bound=_Client)
+
+
+@runtime_checkable
+class _Headers(Protocol):
+    def get(self, name: str, /) -> str | None: ...
+
+
+def without_retries(client: ClientT) -> ClientT:
+    """The client with its own retries off: how often something is tried is the loop's affair."""
+    return client if client.max_retries == 0 else client.with_options(max_retries=0)
 
 
 def before_stream(error: Exception) -> Failed:
-    """No response began. The SDK's client has already tried again what was worth it."""
-    return Failed(_words(error), retryable=False)
+    """No response began: there is an error status, or not even that.
+
+    Which statuses are worth another request is for the run's `Retries` to say.
+    """
+    status = fields.number(error, "status_code")
+    if status is None:
+        return Failed(_words(error), retryable=True)
+    headers = _headers(error)
+    word = headers.get("x-should-retry")
+    is_spent = not _SPENT.isdisjoint(_kinds(_reported(error)))
+    return Failed(
+        _words(error),
+        retryable=word == "true" or not (word == "false" or is_spent),
+        status=status,
+        invited=word == "true",
+        retry_after=retry_after(headers.get),
+    )
 
 
 def unreadable(error: Exception) -> Failed:
-    """A whole response came and cannot be read; the client does not try that again."""
+    """A whole response came and cannot be read."""
     return Failed(_words(error), retryable=True)
 
 
@@ -39,15 +77,27 @@ def inside_stream(error: Exception) -> Failed:
 
     Nothing of it was executed, so the request may be repeated.
     """
-    body = fields.value(error, "body")
-    return reported(fields.value(body, "error") or body, otherwise=_words(error))
+    return reported(_reported(error), otherwise=_words(error))
 
 
 def reported(error: object, *, otherwise: str) -> Failed:
     """An error that the service reported as an object with message, type and code."""
-    words = {fields.text(error, "type"), fields.text(error, "code")}
     message = fields.text(error, "message") or otherwise
-    return Failed(message, retryable=words.isdisjoint(PERMANENT))
+    return Failed(message, retryable=PERMANENT.isdisjoint(_kinds(error)))
+
+
+def _reported(error: Exception) -> object:
+    body = fields.value(error, "body")
+    return fields.value(body, "error") or body
+
+
+def _kinds(error: object) -> set[str]:
+    return {fields.text(error, "type"), fields.text(error, "code")}
+
+
+def _headers(error: Exception) -> _Headers:
+    headers = fields.value(fields.value(error, "response"), "headers")
+    return headers if isinstance(headers, _Headers) else {}
 
 
 def _words(error: Exception) -> str:

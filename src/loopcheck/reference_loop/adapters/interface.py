@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from loopcheck.reference_loop.events import CallResult, Calls, Reply
 
@@ -55,4 +55,18 @@ class ProviderAdapter(Protocol[ConversationT]):
         self, conversation: ConversationT, calls: Calls, results: Sequence[CallResult], /
     ) -> ConversationT:
         """The conversation with that response and the results of its calls, in their order."""
+        ...
+
+
+@runtime_checkable
+class StorableAdapter(Protocol[ConversationT]):
+    """What an adapter can do besides, so that its runs survive their process."""
+
+    def dump(self, conversation: ConversationT, turn: object = None, /) -> object:
+        """The conversation as a JSON value, with the record of a response that is not part of it
+        yet (`Calls.turn`; None if there is none)."""
+        ...
+
+    def load(self, value: object, /) -> tuple[ConversationT, object]:
+        """The conversation and the turn again, from what `dump` gave."""
         ...

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 from anthropic import AnthropicError, AsyncAnthropic, Omit, omit
 
 from loopcheck.reference_loop.adapters import failures, fields
-from loopcheck.reference_loop.adapters.conversation import Conversation, begin, replayed_name
+from loopcheck.reference_loop.adapters.conversation import (
+    Conversation,
+    begin,
+    replayed_name,
+    restored,
+)
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.messages_assembly import (
     MessagesAssembly,
@@ -92,6 +97,18 @@ class MessagesAdapter:
         if results:
             messages.append({"role": "user", "content": [_answer(result) for result in results]})
         return conversation.extended(messages)
+
+    def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
+        blocks = cast("tuple[MessagesBlock, ...]", turn or ())
+        return conversation.stored([asdict(block) for block in blocks])
+
+    def load(self, value: object) -> tuple[Conversation, object]:
+        conversation, turn = restored(value)
+        blocks = turn if isinstance(turn, list) else []
+        return conversation, tuple(
+            MessagesBlock(fields.as_object(block["content"]), fields.text(block, "arguments"))
+            for block in blocks
+        )
 
 
 def interpret(turn: MessagesTurn, conversation: Conversation) -> Reply:

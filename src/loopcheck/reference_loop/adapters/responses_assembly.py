@@ -7,23 +7,29 @@ both; but a call that was seen in full stays, whatever the snapshot leaves out.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Final
 
 from loopcheck.reference_loop.adapters import fields
+from loopcheck.reference_loop.adapters.usage import responses_usage
 from loopcheck.reference_loop.arguments import JsonObject
+from loopcheck.reference_loop.events import Usage
 
 TERMINAL: Final = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.cancelled", "error"}
 )
+# The calls that a client answers, and the field with what the model wrote for them.
+CALL_TEXT: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+
 _DELTAS: Final = {
     "response.function_call_arguments.delta": "arguments",
+    "response.custom_tool_call_input.delta": "input",
     "response.output_text.delta": "text",
     "response.refusal.delta": "refusal",
 }
 _DONE: Final = {
     "response.function_call_arguments.done": "arguments",
+    "response.custom_tool_call_input.done": "input",
     "response.output_text.done": "text",
     "response.refusal.done": "refusal",
 }
@@ -42,6 +48,8 @@ class ResponsesTurn:
     why: str = ""
     error: object = None
     unattributed: bool = False
+    response_id: str = ""
+    usage: Usage | None = None
 
 
 def whole_turn(response: object) -> ResponsesTurn:
@@ -52,6 +60,8 @@ def whole_turn(response: object) -> ResponsesTurn:
         status=fields.text(response, "status") or ("completed" if output else None),
         why=fields.text(fields.value(response, "incomplete_details"), "reason"),
         error=fields.value(response, "error"),
+        response_id=fields.text(response, "id"),
+        usage=responses_usage(fields.value(response, "usage")),
     )
 
 
@@ -65,7 +75,7 @@ class _Item:
 
     def take(self, snapshot: JsonObject) -> None:
         """A done item replaces what was known, but a call loses nothing by being repeated."""
-        if self.snapshot.get("type") == snapshot.get("type") == "function_call":
+        if self.snapshot.get("type") == snapshot.get("type") and _text_name(snapshot):
             stated = {name: item for name, item in snapshot.items() if item != ""}
             earlier = {name: item for name, item in self.snapshot.items() if name != "status"}
             self.snapshot = {**earlier, **stated}
@@ -83,13 +93,11 @@ class _Item:
         return self.done.get(name) or self.deltas.get(name, "")
 
     def finished(self) -> JsonObject:
-        kind = self.snapshot.get("type")
-        if kind == "function_call":
-            stated = self.snapshot.get("arguments", "")
-            streamed = self.streamed("arguments")
+        if name := _text_name(self.snapshot):
+            stated, streamed = self.snapshot.get(name, ""), self.streamed(name)
             first, second = (stated, streamed) if self.is_done else (streamed, stated)
-            return {**self.snapshot, "arguments": first or second}
-        if kind == "message" and not self.snapshot.get("content"):
+            return {**self.snapshot, name: first or second}
+        if self.snapshot.get("type") == "message" and not self.snapshot.get("content"):
             return {**self.snapshot, "content": self._content()}
         return self.snapshot
 
@@ -108,6 +116,7 @@ class ResponsesAssembly:
 
     _items: dict[int, _Item] = field(default_factory=dict)
     _terminal: object = None
+    _response_id: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -115,6 +124,7 @@ class ResponsesAssembly:
 
     def feed(self, event: object) -> None:
         kind = fields.text(event, "type")
+        self._response_id = fields.text(fields.value(event, "response"), "id") or self._response_id
         if kind in TERMINAL:
             self._terminal = event
         elif kind == "response.output_item.added":
@@ -137,8 +147,12 @@ class ResponsesAssembly:
             why=fields.text(fields.value(response, "incomplete_details"), "reason"),
             error=fields.value(response, "error") or self._terminal,
             unattributed=any(
-                item.streamed("arguments") and not item.snapshot for item in self._items.values()
+                item.streamed(name) and not item.snapshot
+                for item in self._items.values()
+                for name in CALL_TEXT.values()
             ),
+            response_id=self._response_id,
+            usage=responses_usage(fields.value(response, "usage")),
         )
 
     def _given(self, event: object) -> JsonObject:
@@ -189,14 +203,14 @@ class ResponsesAssembly:
         return None
 
 
+def _text_name(item: JsonObject) -> str | None:
+    return CALL_TEXT.get(fields.text(item, "type"))
+
+
 def _tidy(item: JsonObject) -> JsonObject:
-    """A call's arguments as text, whatever they came as."""
-    if item.get("type") != "function_call":
-        return item
-    arguments = item.get("arguments", "")
-    if not isinstance(arguments, str):
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    return {**item, "arguments": arguments}
+    """What the model wrote for a call as text, whatever it came as."""
+    name = _text_name(item)
+    return item if name is None else {**item, name: fields.argument_text(item, name)}
 
 
 def _without_repeats(items: list[JsonObject]) -> list[JsonObject]:
@@ -204,10 +218,11 @@ def _without_repeats(items: list[JsonObject]) -> list[JsonObject]:
     kept: dict[object, JsonObject] = {}
     for position, item in enumerate(items):
         key: object = position
-        if item.get("type") == "function_call" and item.get("id"):
+        name = _text_name(item)
+        if name and item.get("id"):
             key = (item.get("id"), item.get("call_id"))
             first = kept.get(key)
-            if first is not None and item["arguments"] not in ("", first["arguments"]):
+            if first is not None and item[name] not in ("", first.get(name)):
                 key = position
         kept.setdefault(key, item)
     return list(kept.values())

@@ -6,7 +6,7 @@ Path style of these checks: `messages[0].role`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from loopcheck.fake_providers.dialects import openai_tools
@@ -103,18 +103,15 @@ def long_named(asked: Asked) -> Iterator[ServiceError]:
     yield from openai_tools.long_named(_functions(asked), _LONGEST_NAME)
 
 
+def sound_for_deaf(asked: Asked) -> Iterator[ServiceError]:
+    """Sound in a user message, for models that do not hear."""
+    if "audio" not in model_of(asked):
+        yield from _blocks(asked, "user", lambda kind: kind == "input_audio")
+
+
 def foreign_block(asked: Asked) -> Iterator[ServiceError]:
     """Tool messages with blocks that are neither text nor an image."""
-    for position, message in enumerate(asked.history):
-        if message.get("role") != "tool":
-            continue
-        if any(block.get("type") not in _TOOL_BLOCKS for block in listed(message.get("content"))):
-            yield invalid(
-                f"Invalid 'messages[{position}]'. Content blocks are expected to be either text "
-                "or image_url type.",
-                param=f"messages[{position}]",
-                code="invalid_value",
-            )
+    yield from _blocks(asked, "tool", lambda kind: kind not in _TOOL_BLOCKS)
 
 
 def unsupported_role(asked: Asked) -> Iterator[ServiceError]:
@@ -170,6 +167,18 @@ def not_objects(asked: Asked) -> Iterator[ServiceError]:
 def not_closed(asked: Asked) -> Iterator[ServiceError]:
     """Strict tools with an open schema."""
     yield from openai_tools.not_closed(_functions(asked))
+
+
+def _blocks(asked: Asked, role: str, is_wrong: Callable[[object], bool]) -> Iterator[ServiceError]:
+    for position, message in enumerate(asked.history):
+        blocks = listed(message.get("content")) if message.get("role") == role else []
+        if any(is_wrong(block.get("type")) for block in blocks):
+            yield invalid(
+                f"Invalid 'messages[{position}]'. Content blocks are expected to be either text "
+                "or image_url type.",
+                param=f"messages[{position}]",
+                code="invalid_value",
+            )
 
 
 def _functions(asked: Asked) -> Iterator[Described]:

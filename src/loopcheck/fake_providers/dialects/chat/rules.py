@@ -22,7 +22,8 @@ RULES: Final[tuple[Rule, ...]] = (
     rule("C11", "S", "the id in a tool message has at most 40 characters", limits.long_result_id),
     rule("C12", "S", "function names hold letters, digits, _ and - only", limits.ill_named),
     rule("C22", "S", "a tool's name has at most 64 characters", limits.long_named),
-    rule("C17", "R", "a tool message holds text or images only", limits.foreign_block),
+    rule("C17", "R", "sound goes to models that hear", limits.sound_for_deaf),
+    rule("C23", "D", "a tool message holds text or images only", limits.foreign_block),
     # That some models refuse these is recorded; which ones do is a guess.
     rule("C18", "unsure", "the model takes messages of this role", limits.unsupported_role),
     rule("C19", "unsure", "reasoning models get max_completion_tokens", limits.max_tokens),

@@ -45,9 +45,10 @@ def _late_results(
 ) -> ServiceError | None:
     for side, following in pairwise([*sides(history), _NOTHING]):
         leading = takewhile(lambda block: block.kind == "tool_result", following.blocks)
-        answered = {_answers(result) for result in leading}
-        late_calls = [use for use in side.of_kind("tool_use") if _id(use) not in answered]
-        if side.role == "assistant" and late_calls and following.of_kind("tool_result"):
+        in_time = {_answers(result) for result in leading}
+        late = {_answers(result) for result in following.of_kind("tool_result")} - in_time
+        late_calls = [use for use in side.of_kind("tool_use") if _id(use) in late]
+        if side.role == "assistant" and late_calls:
             return _without_result(late_calls)
     return None
 

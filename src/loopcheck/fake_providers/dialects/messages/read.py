@@ -102,7 +102,7 @@ def _items(
 def _item(block: Block, role: str, origin: Literal["sent", "stored"], reply: int | None) -> Item:
     value = block.value
     kind: ItemKind = "other"
-    text, call_id, name, arguments, is_error = "", None, None, None, None
+    text, call_id, name, arguments, is_error, seal = "", None, None, None, None, None
     match block.kind:
         case "text":
             kind, text = _TEXT_KINDS.get(role, "other"), text_of(value, "text")
@@ -113,8 +113,10 @@ def _item(block: Block, role: str, origin: Literal["sent", "stored"], reply: int
             kind, call_id = "result", text_of(value, "tool_use_id")
             text = joined_text(value.get("content"))
             is_error = value["is_error"] is True if "is_error" in value else None
-        case "thinking" | "redacted_thinking":
-            kind, text = "think", text_of(value, "thinking")
+        case "thinking":
+            kind, text, seal = "think", text_of(value, "thinking"), text_of(value, "signature")
+        case "redacted_thinking":
+            kind, seal = "think", text_of(value, "data")
     return Item(
         kind=kind,
         path=block.path,
@@ -125,6 +127,7 @@ def _item(block: Block, role: str, origin: Literal["sent", "stored"], reply: int
         arguments=arguments,
         is_error=is_error,
         reply=reply,
+        seal=seal,
     )
 
 

@@ -23,14 +23,14 @@ def remember(answer: Answer, memory: Memory) -> None:
     for call in answer.calls:
         memory.issued |= {call.call_id, call.tool}
     reading = answer.reading
-    kept = {name: reading.body[name] for name in ("thinking",) if name in reading.body}
+    kept = _given(("thinking",), reading.body)
     if reading.body.get("thread") is not None:
         _keep_thread(answer, body["content"], memory)
-        before = memory.settings.get(reading.previous or "", {})
-        inherited = {name: before[name] for name in THREAD_SETTINGS if name in before}
-        given = {name: reading.body[name] for name in THREAD_SETTINGS if name in reading.body}
-        kept |= {**inherited, **given, _PREVIOUS: reading.previous}
-    memory.settings[answer.response_id] = kept
+        kept.update(_given(THREAD_SETTINGS, memory.settings.get(reading.previous or "", {})))
+        kept.update(_given(THREAD_SETTINGS, reading.body))
+        kept[_PREVIOUS] = reading.previous
+    if kept:
+        memory.settings[answer.response_id] = kept
 
 
 def previous_id(body: JsonObject) -> str | None:
@@ -61,3 +61,7 @@ def is_continued(response_id: str, memory: Memory) -> bool:
 def _keep_thread(answer: Answer, content: object, memory: Memory) -> None:
     reply: list[JsonObject] = [{"role": "assistant", "content": content}] if content else []
     memory.conversations[answer.response_id] = [*answer.reading.history, *reply]
+
+
+def _given(names: Sequence[str], fields: JsonObject) -> JsonObject:
+    return {name: fields[name] for name in names if name in fields}

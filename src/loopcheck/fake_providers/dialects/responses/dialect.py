@@ -83,4 +83,4 @@ class ResponsesDialect(openai_common.OpenAIManners):
 
     def seal(self, digest: str, *, redacted: bool) -> str:
         rounds = (hashlib.sha256(f"{digest}:{n}".encode()).hexdigest() for n in range(4))
-        return "gAAAAAB" + "".join(openai_common.base62(part, 40) for part in rounds) + "=="
+        return "gAAAAAB" + "".join(openai_common.base62(part, 40) for part in rounds)

@@ -22,7 +22,8 @@ class Grammar:
     """The events of one kind of call, between the item's addition and its completion.
 
     `begins` come first, then the fragments of the text under `text` (an event and the field of
-    its last one), then `ends`. `state` says whether the item tells its status.
+    its last one), then `ends`. `state` says whether the item tells its status; `begun` and `cut`
+    are what it says at first and where the token limit struck.
     """
 
     prefix: str
@@ -31,17 +32,20 @@ class Grammar:
     text: tuple[str, str] | None = None
     ends: tuple[str, ...] = ()
     state: bool = True
+    begun: str = "in_progress"
+    cut: str = "incomplete"
 
 
 def item(call: IssuedHosted, status: str, body: JsonObject) -> JsonObject:
     """The output item; empty while in progress."""
     grammar = grammar_of(call)
+    told = {"in_progress": grammar.begun, "incomplete": grammar.cut}.get(status, status)
     if status == "completed" and failure(call) is not None:
-        status = "failed"
+        told = "failed"
     return {
         "id": item_id(call),
         "type": call.kind,
-        **({"status": status} if grammar.state else {}),
+        **({"status": told} if grammar.state else {}),
         **grammar.fields(call, body, status == "in_progress"),
     }
 
@@ -205,6 +209,7 @@ _GRAMMARS: Final[Mapping[str, Grammar]] = {
         fields=_image,
         begins=("image_generation_call.in_progress", "image_generation_call.generating"),
         ends=("image_generation_call.completed",),
+        cut="generating",
     ),
     "mcp_list_tools": Grammar(
         prefix="mcpl",
@@ -224,5 +229,5 @@ _GRAMMARS: Final[Mapping[str, Grammar]] = {
     "tool_search_call": Grammar(prefix="tsc", fields=_tool_search),
     "tool_search_output": Grammar(prefix="tso", fields=_tools_found),
     "program": Grammar(prefix="cm", fields=_program, state=False),
-    "program_output": Grammar(prefix="cmo", fields=_program_output),
+    "program_output": Grammar(prefix="cmo", fields=_program_output, begun="completed"),
 }

@@ -69,14 +69,17 @@ def _neutral(placed: Placed) -> list[Item]:
     if kind == "message":
         return _message(item, blank)
     if kind in _CALLS:
-        named = replace(blank, kind="call", call_id=_text(item, "call_id"))
+        named = replace(
+            blank, kind="call", call_id=_text(item, "call_id"), item_id=_text(item, "id")
+        )
         return [replace(named, name=_text(item, "name"), arguments=_text(item, _CALLS[kind]))]
     if kind in _RESULTS:
         text = part_text(item.get("output"))
         return [replace(blank, kind="result", call_id=_text(item, "call_id"), text=text)]
     if kind == "reasoning":
         thoughts = part_text(item.get("summary")) + part_text(item.get("content"))
-        return [replace(blank, kind="think", text=thoughts)]
+        seal = _text(item, "encrypted_content")
+        return [replace(blank, kind="think", text=thoughts, item_id=_text(item, "id"), seal=seal)]
     return [blank]
 
 

@@ -72,11 +72,16 @@ def unknown_field(asked: Asked) -> Iterator[ServiceError]:
         kind = kind_of(item)
         if kind not in _OPTIONAL:
             continue
-        known = {"type", "id", "status", *_REQUIRED[kind], *_OPTIONAL[kind]}
+        known = known_fields(kind)
         for key in item:
             if key not in known:
                 path = f"input[{position}].{key}"
                 yield invalid(f"Unknown parameter: '{path}'.", param=path, code="unknown_parameter")
+
+
+def known_fields(kind: str) -> frozenset[str]:
+    """The fields that an item of this kind may have, where they are known."""
+    return frozenset({"type", "id", "status", *_REQUIRED[kind], *_OPTIONAL[kind]})
 
 
 def wrong_prefix(asked: Asked) -> Iterator[ServiceError]:

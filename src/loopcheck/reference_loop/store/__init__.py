@@ -1,0 +1,1 @@
+"""Where runs are kept, so that they survive their process."""

@@ -1,0 +1,45 @@
+"""Between values and the JSON that a store keeps. ASCII, so that no text is beyond it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+
+from loopcheck.reference_loop.arguments import JsonObject
+from loopcheck.reference_loop.records import CallRecord
+from loopcheck.reference_loop.store.interface import StoreError
+
+_RECORD_FIELDS = frozenset(field.name for field in fields(CallRecord))
+
+
+def dumps(value: JsonObject) -> str:
+    """Raises StoreError for what is no JSON value."""
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"this cannot be stored as JSON: {error}") from error
+
+
+def loads(text: object) -> JsonObject:
+    """Raises StoreError for what is no text of a JSON object."""
+    try:
+        value: object = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"the store holds text that is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise StoreError("the store holds something that is no JSON object")
+    return value
+
+
+def dump_record(record: CallRecord) -> str:
+    return dumps(asdict(record))
+
+
+def load_record(text: object) -> CallRecord:
+    """Raises StoreError for what is no record."""
+    value = loads(text)
+    known = {name: item for name, item in value.items() if name in _RECORD_FIELDS}
+    try:
+        return CallRecord(**known)  # type: ignore[arg-type]  # written by dump_record
+    except TypeError as error:
+        raise StoreError(f"the store holds an incomplete record: {error}") from error
