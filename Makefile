@@ -20,9 +20,7 @@ lint: $(VENV)/lint
 	$(BIN)/pyright
 
 bench: $(VENV)/test
-	$(BIN)/python tests/bench/bench_catalogue.py
-	$(BIN)/python tests/bench/bench_start.py
-	$(BIN)/python tests/bench/bench_server.py
+	for bench in tests/bench/bench_*.py; do $(BIN)/python $$bench || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -73,9 +73,12 @@ def slug(line: str) -> str:
 
 
 def command_lines(page: Path) -> Iterator[list[str]]:
-    """What is typed after `loopcheck` in the page's console blocks."""
+    """What is typed after `loopcheck` in the page's console blocks. Where a block has prompts,
+    its other lines are output."""
     for block in blocks(page, "console", "sh", "bash"):
-        for line in block.replace("\\\n", " ").splitlines():
+        lines = block.replace("\\\n", " ").splitlines()
+        prompted = [line for line in lines if line.startswith("$ ")]
+        for line in prompted or lines:
             typed = line.removeprefix("$ ").strip()
             if re.match(r"(\S*/)?loopcheck ", typed):
                 yield shlex.split(typed, comments=True)[1:]

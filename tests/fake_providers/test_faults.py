@@ -19,12 +19,15 @@ from sample_answers import (
     undisturbed,
 )
 
+from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.dialects import dialect
 from loopcheck.fake_providers.faults import FaultError
 from loopcheck.fake_providers.script import (
     DIALECTS,
+    Attempt,
     Delivery,
     DialectName,
+    ErrorForm,
     ErrorName,
     Fault,
     FaultKind,
@@ -32,6 +35,7 @@ from loopcheck.fake_providers.script import (
     Place,
     Stop,
 )
+from loopcheck.fake_providers.wire import Frame
 
 STRIKING: tuple[FaultKind, ...] = ("eof", "half-chunk", "reset", "stall")
 every_dialect = pytest.mark.parametrize("speaks", DIALECTS)
@@ -127,6 +131,16 @@ def test_a_delay_below_a_second_is_announced_in_milliseconds_alone(
     assert headers == announced
 
 
+def test_a_delay_may_be_announced_as_a_date() -> None:
+    fault = Fault(kind="http", retry_after_ms=1500, retry_after_date=True)
+    to = two_calls()
+    response = faults.render(
+        dialect("messages"), to, Attempt(fault=fault), "whole", seed=1, now=lambda: 1_780_000_000.2
+    )
+    announced = [(n, v) for n, v in response.headers if n.startswith("retry-after")]
+    assert announced == [("retry-after", "Thu, 28 May 2026 20:26:42 GMT")]
+
+
 def test_a_status_picks_the_words_that_go_with_it() -> None:
     response = rendered(Fault(kind="http", status=529))
     assert response.status == 529
@@ -181,6 +195,24 @@ def test_headers_and_nothing_more(mode: Mode, then: str, ending: str, ends: str)
 def test_an_empty_answer() -> None:
     response = rendered(Fault(kind="empty"))
     assert (response.segments, response.ending, response.ends) == ((), "complete", "unmarked")
+
+
+@every_dialect
+def test_an_empty_answer_with_its_terminal_event(speaks: DialectName) -> None:
+    response = rendered(Fault(kind="empty", terminal=True), to=two_calls(speaks))
+    (frame,) = response.body_frames
+    # Only on responses is that event a whole response, if an empty one.
+    said = {"chat": "[DONE]", "messages": {"type": "message_stop"}}
+    if speaks == "responses":
+        assert isinstance(frame.data, dict)
+        assert isinstance(frame.data["response"], dict)
+        assert (frame.event, frame.data["response"]["output"]) == ("response.completed", [])
+    else:
+        assert frame.data == said[speaks]
+    assert response.ends == ("well" if speaks == "responses" else "unmarked")
+    assert response.sent == {"book": "none", "mail": "none"}
+    whole = rendered(Fault(kind="empty", terminal=True), to=two_calls(speaks), mode="whole")
+    assert (whole.segments, whole.ends) == ((), "unmarked")
 
 
 @every_dialect
@@ -253,6 +285,68 @@ def test_an_error_event_inside_a_frame_begins_on_a_new_line() -> None:
             "",
             "",
         ]
+
+
+def events(speaks: DialectName, form: ErrorForm) -> list[Frame]:
+    """The frames of an error in this form behind the first two of the response."""
+    fault = Fault(kind="error-event", error="server", at=Place(frame=3), form=form)
+    response = rendered(fault, to=two_calls(speaks))
+    assert response.ends == "failed"
+    return list(response.body_frames[2:])
+
+
+def test_the_forms_of_an_error_on_chat() -> None:
+    to = two_calls("chat")
+    (own,) = events("chat", "error")
+    (beside,) = events("chat", "with-choices")
+    (finish,) = events("chat", "finish")
+    assert isinstance(own.data, dict)
+    envelope = {
+        "id": to.response_id,
+        "object": "chat.completion.chunk",
+        "created": to.created,
+        "model": to.model,
+    }
+    last = {"index": 0, "delta": {}, "finish_reason": "error"}
+    assert set(own.data) == {"error"}
+    assert beside.data == {**envelope, "choices": [], **own.data}
+    assert finish.data == {**envelope, "choices": [last], **own.data}
+
+
+def test_the_forms_of_an_error_on_responses() -> None:
+    for form, kind in (("error", "error"), ("failed", "response.failed")):
+        (event,) = events("responses", "error" if form == "error" else "failed")
+        assert isinstance(event.data, dict)
+        assert (event.event, event.data["sequence_number"]) == (kind, 2)
+    own = rendered(Fault(kind="error-event", at=Place(frame=3)), to=two_calls("responses"))
+    assert [f.event for f in own.body_frames[2:]] == ["error", "response.failed"]
+
+
+def test_messages_has_one_form_of_an_error() -> None:
+    fault = Fault(kind="error-event", at=Place(frame=3))
+    assert events("messages", "error") == list(rendered(fault).body_frames[2:])
+
+
+def test_pauses_stand_before_the_write_at_their_place() -> None:
+    inside = Place(inside="book", after='"seat":1')
+    spots = ((Place(edge="start"), 5), (inside, 7), (Place(frame="finish"), 9))
+    for segments in ("frame", "all", "byte"):
+        how = Delivery(fragments=9, segments=segments, pauses=spots)
+        response = rendered(how=how)
+        plain = rendered(how=replace(how, pauses=spots[1:2]))
+        before = {ms: b"".join(response.segments[:n]) for n, ms in response.pauses.items()}
+        assert list(before) == [5, 7, 9]
+        assert before[5] == b""
+        assert before[7].endswith(b'"partial_json":"t\\":1"}}\n\n')
+        assert body(response)[len(before[9]) :].startswith(b"event: message_delta")
+        assert body(plain) == body(response)
+
+
+def test_pauses_whose_place_is_not_sent_are_left_out() -> None:
+    spots = ((Place(inside="nobody", after="x"), 5), (Place(frame="finish"), 9))
+    fault = Fault(kind="reset", at=Place(behind="book"))
+    assert rendered(fault, how=Delivery(pauses=spots)).pauses == {}
+    assert list(rendered(how=Delivery(pauses=spots)).pauses.values()) == [9]
 
 
 def test_no_comment_or_ping_follows_an_error_event() -> None:

@@ -72,7 +72,7 @@ class TestReading:
         assert reading.items == (
             Item(kind="system", path="input[0]", text="Be brief."),
             Item(kind="user", path="input[1]", text="Go"),
-            Item(kind="think", path="input[2]", text="Hmm", reply=0),
+            Item(kind="think", path="input[2]", text="Hmm", reply=0, item_id="rs_1"),
             Item(kind="say", path="input[3]", text="On it.", reply=0),
             Item(
                 kind="call",
@@ -81,6 +81,7 @@ class TestReading:
                 name="book",
                 arguments='{"a":1}',
                 reply=0,
+                item_id="fc_1",
             ),
             Item(
                 kind="call",
@@ -164,6 +165,7 @@ class TestReading:
                 name="book",
                 arguments="{}",
                 reply=0,
+                item_id=book.item_id,
             ),
             Item(kind="result", path="input[0]", call_id=book.call_id, text="done"),
         )

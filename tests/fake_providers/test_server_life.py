@@ -4,9 +4,11 @@ import asyncio
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from urllib.request import urlopen
 
 import pytest
@@ -44,6 +46,14 @@ class TestLife:
             [connection] = server._connections
             sending = connection._transport.get_extra_info("socket")
             assert sending.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+    def test_a_pause_is_waited_for(self, server: Server) -> None:
+        reply = replace(streamed(b"one", b"two", b"three"), pauses={1: 30, 2: 20})
+        server.mount("k", lambda request: reply)
+        begun = time.monotonic()
+        answer = ask(server, request_bytes("/c/k/", head="connection: close\r\n"))
+        assert b"three" in answer
+        assert time.monotonic() - begun >= 0.05
 
     def test_many_clients_at_once(self, server: Server) -> None:
         async def app(request: HttpRequest) -> Reply:

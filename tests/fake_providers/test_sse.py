@@ -72,6 +72,20 @@ def test_pings_are_extra_events_and_none_follows_the_terminal_one(
     assert events[-1] == (None, "[DONE]")
 
 
+@given(frames, deliveries(), st.sets(st.integers(0, 500), max_size=4))
+def test_a_write_ends_at_each_break(sent: list[Frame], how: Delivery, breaks: set[int]) -> None:
+    encoded = sse.encode([*sent, DONE], how)
+    writes = sse.segments(encoded, how, 1, breaks)
+    size = sum(map(len, encoded))
+    ends = {sum(map(len, writes[:n])) for n in range(len(writes) + 1)}
+    assert b"".join(writes) == b"".join(encoded)
+    assert {at for at in breaks if at <= size} <= ends
+
+
+def test_an_event_without_data_has_no_data_line() -> None:
+    assert written(Delivery(data_lines=3), Frame(event="ping", data="")) == b"event: ping\n\n"
+
+
 def written(how: Delivery, *sent: Frame) -> bytes:
     return b"".join(sse.encode(sent, how, PING))
 

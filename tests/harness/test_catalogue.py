@@ -3,14 +3,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from loopcheck.fake_providers.script import DIALECTS, MODES, Script
+from loopcheck.fake_providers.quirks import QUIRKS
+from loopcheck.fake_providers.script import DIALECTS, MODES, FaultKind, Script
 from loopcheck.harness.cases import CaseSpec, expand
 from loopcheck.harness.scenario.compile import compile_script
 from loopcheck.harness.scenario.load import CATALOGUE, load_builtin
-from loopcheck.harness.scenario.model import Scenario
+from loopcheck.harness.scenario.model import AnyOfQuantity, AtMost, Scenario
 from loopcheck.harness.scenario.show import show
 
 SCENARIOS = load_builtin()
@@ -24,15 +26,16 @@ def scenario(id: str) -> Scenario:
 def test_ids_and_titles_are_unique() -> None:
     ids = [scenario.id for scenario in SCENARIOS]
 
-    assert len(ids) == len(set(ids)) >= 26
-    assert len({scenario.title for scenario in SCENARIOS}) == len(ids)
+    files = {scenario.id.partition("@")[0] for scenario in SCENARIOS}
+    assert len(ids) == len(set(ids))
+    assert len({scenario.title for scenario in SCENARIOS}) == len(files) >= 115
 
 
 def test_every_file_of_the_catalogue_is_a_scenario() -> None:
     files = [path for path in CATALOGUE.rglob("*") if path.is_file()]
 
     assert {path.suffix for path in files} == {".yaml"}
-    assert len(files) == len(SCENARIOS)
+    assert len(files) == len({scenario.id.partition("@")[0] for scenario in SCENARIOS})
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.id)
@@ -54,6 +57,30 @@ def test_every_scenario_demands_something_and_says_it_in_sentences(scenario: Sce
     assert scenario.expect.must.executions is not None
     assert scenario.rule.strip().endswith(".")
     assert not scenario.title.endswith(".")
+
+
+def test_every_quirk_and_every_fault_is_in_use() -> None:
+    attempts = [
+        attempt
+        for case in CASES
+        for turn in compile_script(case.scenario, case.dialect, case.mode).turns
+        for attempt in turn.attempts
+    ]
+
+    assert {quirk.name for attempt in attempts for quirk in attempt.quirks} == set(QUIRKS)
+    faults = {attempt.fault.kind for attempt in attempts if attempt.fault}
+    assert set(get_args(FaultKind)) - faults == {"stall", "close", "headers-only"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_odd_cases_demand_only_what_is_safe(case: CaseSpec) -> None:
+    """Nothing that an honest loop may fail to make of a bent stream stands under must."""
+    script = compile_script(case.scenario, case.dialect, case.mode)
+    if not any(attempt.quirks for turn in script.turns for attempt in turn.attempts):
+        return
+    for quantity in (case.scenario.expect.must.executions or {}).values():
+        least = quantity.any_of[0] if isinstance(quantity, AnyOfQuantity) else quantity
+        assert least == 0 or isinstance(least, AtMost)
 
 
 def test_the_cut_value_is_a_value_that_was_not_meant() -> None:

@@ -49,11 +49,11 @@ def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 @pytest.mark.parametrize(
     ("argv", "line"),
     [
-        ([], "say what to do: run, list, lint, show, doctor, expected (see loopcheck --help)"),
+        ([], "say what to do: run, list, lint, show, doctor, expected, serve, drift"),
         (["rnu"], "unknown command 'rnu'; did you mean 'run'?"),
         (
             ["zzz"],
-            "unknown command 'zzz'; commands: run, list, lint, show, doctor, expected",
+            "unknown command 'zzz'; commands: run, list, lint, show, doctor, expected, serve",
         ),
         (["--verison"], "the following arguments are required: COMMAND (see loopcheck --help)"),
         (["run", "--sed=1"], "unrecognized arguments: --sed=1 (see loopcheck --help)"),

@@ -144,3 +144,15 @@ def test_a_refusal_is_a_turn(loopcheck_provider: Providing) -> None:
     with fake.environ(), OpenAI() as client:
         said = client.chat.completions.create(model="gpt-4o", messages=[QUESTION])  # type: ignore[list-item]
     assert said.choices[0].message.refusal == "No."
+
+
+def test_a_fake_answers_for_the_real_service_in_process(
+    loopcheck_provider: Providing,
+) -> None:
+    fake = loopcheck_provider.turns(loopcheck.say("Hello."))
+    with fake.in_process(), OpenAI(api_key="k") as client:
+        completion = client.chat.completions.create(
+            model="m", messages=[{"role": "user", "content": "Hi."}]
+        )
+    assert completion.choices[0].message.content == "Hello."
+    assert len(fake.requests) == 1

@@ -241,7 +241,9 @@ class TestAsync:
         one = target(waiting)
         with InProcess(one) as driver:
             run = asyncio.ensure_future(arun_case(driver, one.card(), case(), stage, RunOptions()))
-            await entered.wait()
+            wait = asyncio.ensure_future(entered.wait())
+            await asyncio.wait({run, wait}, return_when=asyncio.FIRST_COMPLETED)
+            assert wait.done()
             run.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await run

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scenario_texts import TURNS, scenario
 
@@ -9,17 +11,22 @@ from loopcheck.fake_providers.script import (
     Delivery,
     DialectName,
     Fault,
+    Hosted,
     Mode,
     Place,
+    Quirk,
     Refuse,
     Say,
     Script,
     Stop,
+    Think,
     Turn,
     Usage,
 )
 from loopcheck.harness.scenario.compile import compile_script
 from loopcheck.harness.scenario.duration import milliseconds
+from loopcheck.harness.scenario.model import Scenario
+from loopcheck.harness.scenario.yaml_source import read
 
 FULL = """\
 delivery: {fragments: 3, comments: 2, segments: byte, interleave: {messages: true}}
@@ -58,6 +65,96 @@ prompt: P
 modes: [stream]
 tools: {reserve: {kind: write}, look: {kind: read}}
 """
+
+
+BENT = """\
+needs: [hosted, thinking]
+dialects: [responses, messages]
+quirks: [unknown-event]
+turns:
+  - think: Hm.
+    say: Now.
+    calls: [{as: seat, tool: reserve, args: {seat: 12}}]
+    quirks: {messages: [{finish: null}, bare-ping]}
+    attempts:
+      - {fault: empty, terminal: true, until: run.ended}
+      - {fault: http, retry_after: {date: 2 s}}
+      - {fault: error-event, form: {responses: failed}, items: [{redacted: true}, {say: No.}]}
+      - {quirks: [], delivery: {pauses: [{at: {in: seat, after: 1}, for: 20 ms}]}}
+  - items:
+      - {call: {as: find, tool: search, args: {query: q}}}
+      - {hosted_result: {of: find, value: found}}
+      - {say: So.}
+  - say: Raw.
+    raw: {responses: ["x", {type: a}], messages: {base64: aGk=}}
+    raw_body: {responses: {output: []}, messages: text}
+"""
+BENT_HEAD = """\
+format: 1
+title: T
+rule: R
+prompt: P
+tools:
+  reserve: {kind: write, args: {seat: integer}}
+  search: {kind: hosted, type: {responses: web_search_call, messages: web_search}}
+"""
+
+
+def bent(dialect: DialectName) -> Script:
+    # Half of this file does nothing in whole responses, so that the linter has its say elsewhere.
+    source = read((BENT_HEAD + BENT.replace("after: 1", 'after: "1"')).encode(), "x.yaml")
+    return compile_script(Scenario.model_validate(source.data), dialect, "stream")
+
+
+def test_quirks_are_those_of_the_nearest_level_that_names_any() -> None:
+    first, second, _ = (turn.attempts for turn in bent("messages").turns)
+
+    own = (Quirk("finish", None), Quirk("bare-ping"))
+    assert [attempt.quirks for attempt in first] == [own, own, own, ()]
+    assert second[0].quirks == (Quirk("unknown-event"),)
+    # A dialect that the turn's mapping leaves out gets none, not those of the file.
+    assert [attempt.quirks for attempt in bent("responses").turns[0].attempts] == [()] * 4
+
+
+def test_thinking_and_hosted_calls() -> None:
+    seat = Call(label="seat", tool="reserve", arguments='{"seat":12}')
+    find = Hosted(label="find", kind="web_search", name="search", arguments='{"query":"q"}')
+    first, second, _ = (turn.attempts for turn in bent("messages").turns)
+
+    assert first[0].content == (Think("Hm."), Say("Now."), seat)
+    assert first[2].content == (Think(redacted=True), Say("No."))
+    result = replace(find, label="find-result", of="find", result="found")
+    assert second[0].content == (find, result, Say("So."))
+    # On responses the call and its result are one item.
+    whole = replace(find, kind="web_search_call", result="found")
+    assert bent("responses").turns[1].attempts[0].content == (whole, Say("So."))
+    assert bent("responses").tools == ("reserve",)
+
+
+def test_what_else_an_attempt_may_say() -> None:
+    empty, http, event, last = bent("responses").turns[0].attempts
+
+    assert (empty.until, empty.fault) == ("run.ended", Fault(kind="empty", terminal=True))
+    assert http.fault == Fault(kind="http", retry_after_ms=2000, retry_after_date=True)
+    assert event.fault == Fault(kind="error-event", form="failed")
+    assert bent("messages").turns[0].attempts[2].fault == Fault(kind="error-event")
+    assert last.delivery.pauses == ((Place(inside="seat", after="1"), 20),)
+
+
+def test_raw_responses() -> None:
+    responses, messages = bent("responses").turns[2], bent("messages").turns[2]
+
+    assert responses.attempts[0].raw == ("x", {"type": "a"})
+    assert responses.attempts[0].raw_body == {"output": []}
+    assert messages.attempts[0].raw == b"hi"
+    assert messages.attempts[0].raw_body == b"text"
+
+
+def test_a_custom_call() -> None:
+    tail = "dialects: [chat]\nturns: [{calls: [{as: a, tool: look, raw_args: go, form: custom}]}]\n"
+    (call,) = compile_script(scenario(tail), "chat", "stream").turns[0].calls
+
+    assert call == Call(label="a", tool="look", arguments="go", form="custom")
 
 
 def test_a_scenario_becomes_a_script() -> None:

@@ -96,9 +96,9 @@ def test_the_whole_file(tail: str, expected: list[str]) -> None:
         (
             "[{items: [{say: x, refuse: y}, {}], say: z}]",
             [
-                "8:17: 'items' stands instead of say, calls and refuse",
-                "8:18: an item is one of say, refuse and call",
-                "8:39: an item is one of say, refuse and call",
+                "8:17: 'items' stands instead of think, say, calls and refuse",
+                "8:18: an item is one of think, redacted, say, refuse, call",
+                "8:39: an item is one of think, redacted, say, refuse, call",
             ],
         ),
         (

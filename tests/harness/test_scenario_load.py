@@ -91,10 +91,10 @@ def test_quantities_and_places_take_each_of_their_forms() -> None:
             ["11:1: 'meanwhile' is part of the format but is not built in this version"],
         ),
         (
-            "turns: [{sai: x}, {think: y}]\n",
+            "turns: [{sai: x}, {user: y}]\n",
             [
                 "8:10: unknown key 'sai' in turn 1 | did you mean 'say'?",
-                "8:20: 'think' is part of the format but is not built in this version",
+                "8:20: 'user' is part of the format but is not built in this version",
             ],
         ),
         (
@@ -102,11 +102,8 @@ def test_quantities_and_places_take_each_of_their_forms() -> None:
             ["9:33: unknown key 'argz' in call 'a' | did you mean 'args'?"],
         ),
         (
-            "turns:\n  - say: x\n    attempts: [{fault: eof, until: run.ended}, {fualt: eof}]\n",
-            [
-                "10:29: 'until' is part of the format but is not built in this version",
-                "10:49: unknown key 'fualt' in attempt 2 | did you mean 'fault'?",
-            ],
+            "turns:\n  - say: x\n    attempts: [{fault: eof}, {fualt: eof}]\n",
+            ["10:31: unknown key 'fualt' in attempt 2 | did you mean 'fault'?"],
         ),
         (
             TURNS + "expect: {must: {execution: {}, history: {}}}\n",
@@ -123,11 +120,15 @@ def test_quantities_and_places_take_each_of_their_forms() -> None:
             ],
         ),
         (
-            TURNS + "delivery: {segment: byte, pauses: []}\n",
+            TURNS + "delivery: {segment: byte, pauses: [{at: start, for: 1 ms, then: 2}]}\n",
             [
                 "11:12: unknown key 'segment' | did you mean 'segments'?",
-                "11:27: 'pauses' is part of the format but is not built in this version",
+                "11:59: unknown key 'then' | known: at, for",
             ],
+        ),
+        (
+            TURNS + "delivery: {pauses: [{at: start, for: 2 s}]}\n",
+            ["11:38: 'for': a pause is at most 1000 ms, not 2 s"],
         ),
         (TURNS + "limits: {cost: 3}\n", ["11:10: 'cost' is part of the format but is not built"]),
         (TURNS + "id: x\n", ["11:1: unknown key 'id' | the id of a scenario is its path below"]),
@@ -287,7 +288,11 @@ def project(tmp_path: Path) -> Path:
         ("other/c.yaml", ["c"]),
         ("once/single-body-call", ["once/single-body-call"]),
         ("truncation/refusal-w*", ["truncation/refusal-with-text"]),
-        ("ids/*", ["ids/dupid-constant-id", "ids/dupid-same-turn", "ids/id-stable-in-history"]),
+        ("basics/*", ["basics/final-answer", "basics/lookup-then-reserve"]),
+        ("assembly/late-id", ["assembly/late-id", "assembly/late-id@interleaved"]),
+        ("assembly/late-id@*", ["assembly/late-id@interleaved"]),
+        ("*/resp-c*@item-id-is-n*", ["assembly/resp-callid-vs-itemid@item-id-is-null"]),
+        ("qa/scenarios/b.yml", ["b"]),
     ],
 )
 def test_patterns_name_files_by_their_id(project: Path, pattern: str, ids: list[str]) -> None:
@@ -298,7 +303,20 @@ def test_the_catalogue_is_named_builtin(tmp_path: Path) -> None:
     core = discover(["builtin:core"], cwd=tmp_path)
 
     assert core == load_builtin() == discover(["builtin:all"], cwd=tmp_path)
-    assert [scenario.id for scenario in core] == sorted(scenario.id for scenario in core)
+    files = [scenario.id.partition("@")[0] for scenario in core]
+    assert files == sorted(files)
+
+
+def test_a_variant_and_its_file_are_loaded_once(tmp_path: Path) -> None:
+    patterns = ["assembly/late-id@interleaved", "assembly/late-id"]
+
+    loaded = [scenario.id for scenario in discover(patterns, cwd=tmp_path)]
+    assert loaded == ["assembly/late-id", "assembly/late-id@interleaved"]
+
+
+def test_a_variant_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="assembly/late-id@early: error: no scenario has"):
+        discover(["assembly/late-id@early"], cwd=tmp_path)
 
 
 def test_a_file_that_two_patterns_name_is_loaded_once(project: Path) -> None:

@@ -1,27 +1,15 @@
-"""Deliberately broken loops, one for each check: the check that is not tripped is not trusted."""
+"""Broken loops over an official SDK, beside those that ship with loopcheck."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from chat_loop import ChatLoop
 from openai import OpenAI
 
-from loopcheck.harness.target import Target, loop
+from loopcheck.harness.selftest.liar import Kind, Liar, liar, target_of
 from loopcheck.harness.task import Outcome, Task, final
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Liar:
-    """A broken loop, the scenarios that show it, and the check of its primary finding."""
-
-    target: Target
-    scenarios: tuple[str, ...]
-    check: str
-    can: frozenset[str] = field(default_factory=frozenset)
 
 
 class Unanswering(ChatLoop):
@@ -110,22 +98,6 @@ class Chatty(ChatLoop):
         self.messages.insert(before + 1, {"role": "user", "content": "Here are the results."})
 
 
-class Inventing(ChatLoop):
-    """Shows the model by an example, which it claims to be its own call, how to call."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        function = {"name": task.specs[0].name, "arguments": "{}"}
-        self.messages += [
-            {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [{"id": "call_example", "type": "function", "function": function}],
-            },
-            {"role": "tool", "tool_call_id": "call_example", "content": "ok"},
-        ]
-
-
 class Shrugging(ChatLoop):
     """Tells whatever happened as a success."""
 
@@ -148,48 +120,25 @@ class Pretending(ChatLoop):
         return "done"
 
 
-def _liar(
-    kind: type[ChatLoop], check: str, *scenarios: str, can: tuple[str, ...] = ("parallel",)
-) -> Liar:
-    def run(task: Task) -> Outcome:
-        return kind(task).run()
-
-    declare: Callable[[Callable[[Task], Outcome]], Target] = loop(
-        name=kind.__name__.lower(), dialects=["chat"], modes=["whole"], can=can
-    )
-    return Liar(target=declare(run), scenarios=scenarios, check=check, can=frozenset(can))
+def told(kind: Kind, check: str, *scenarios: str, claims: tuple[str, ...] = ()) -> Liar:
+    """A liar that speaks chat and does not stream."""
+    cases = [f"{scenario}[chat-whole]" for scenario in scenarios]
+    return liar(kind, check, *cases, also=CONSEQUENCES, claims=claims)
 
 
-HONEST = _liar(ChatLoop, "none", can=("parallel", "limits"))
+CONSEQUENCES = ("correlation.answered", "correlation.own-result", "history.valid")
+HONEST = target_of(ChatLoop)
 LIARS: tuple[Liar, ...] = (
-    _liar(Unanswering, "correlation.answered", "errors/parallel-one-fails"),
-    _liar(
-        Renaming, "correlation.known-id", "ids/id-stable-in-history", "basics/lookup-then-reserve"
-    ),
-    _liar(
-        Zipping,
-        "correlation.own-result",
-        "assembly/finished-out-of-order",
-        "errors/parallel-all-run",
-    ),
-    _liar(Retrying, "execution.once", "transport/http-500-after-tool"),
-    _liar(Repairing, "execution.complete-only", "truncation/trunc-length-partial-args"),
-    _liar(LateBinding, "execution.exact-arguments", "once/same-tool-other-arguments"),
-    _liar(Helpful, "execution.allowed", "errors/unknown-tool"),
-    _liar(
-        ChatLoop,
-        "effect.once",
-        "once/reservation-response-lost",
-        can=("parallel", "operation_ids"),
-    ),
-    _liar(Chatty, "history.valid", "basics/lookup-then-reserve"),
-    _liar(Inventing, "history.continuous", "basics/lookup-then-reserve"),
-    _liar(
-        Shrugging,
-        "outcome.named",
-        "truncation/trunc-length-partial-args",
-        "transport/http-500-outlasts-retries",
-    ),
-    _liar(Endless, "limits.kept", "limits/max-turns-exact", can=("parallel", "limits")),
-    _liar(Pretending, "scenario.expects", "basics/lookup-then-reserve"),
+    told(Unanswering, "correlation.answered", "errors/parallel-one-fails"),
+    told(Renaming, "correlation.known-id", "ids/id-stable-in-history"),
+    told(Zipping, "correlation.own-result", "assembly/finished-out-of-order"),
+    told(Retrying, "execution.once", "transport/http-500-after-tool"),
+    told(Repairing, "execution.complete-only", "truncation/trunc-length-partial-args"),
+    told(LateBinding, "execution.exact-arguments", "once/same-tool-other-arguments"),
+    told(Helpful, "execution.allowed", "errors/unknown-tool"),
+    told(ChatLoop, "effect.once", "once/reservation-response-lost", claims=("operation_ids",)),
+    told(Chatty, "history.valid", "basics/lookup-then-reserve"),
+    told(Shrugging, "outcome.named", "transport/http-500-outlasts-retries"),
+    told(Endless, "limits.kept", "limits/max-turns-exact"),
+    told(Pretending, "scenario.expects", "basics/lookup-then-reserve"),
 )

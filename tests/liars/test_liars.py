@@ -1,4 +1,4 @@
-"""Each liar is caught, and its primary finding is that of the check it breaks."""
+"""Each liar is found out, and its primary finding is that of the check it trips."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from liars import HONEST, LIARS, Liar
-from loopcheck.harness.cases import CaseSpec
+from liars import HONEST as HONEST_SDK
+from liars import LIARS as SDK_LIARS
+from loopcheck.harness.cases import CaseSpec, expand
 from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.inprocess import InProcess
-from loopcheck.harness.results import CaseResult
+from loopcheck.harness.results import CaseResult, CheckResult, Finding, Level
 from loopcheck.harness.runner import RunOptions, run_case
 from loopcheck.harness.scenario.load import load_builtin
-from loopcheck.harness.scenario.model import Scenario
+from loopcheck.harness.selftest.liar import Liar
+from loopcheck.harness.selftest.trial import HONEST, LIARS, complaint, untried
 from loopcheck.harness.stage import Stage
 from loopcheck.harness.target import Target
 
-NO_LIAR = {"history.carried": "no scenario scripts reasoning yet"}
-SCENARIOS: dict[str, Scenario] = {scenario.id: scenario for scenario in load_builtin()}
-SHOWN = sorted({name for liar in LIARS for name in liar.scenarios})
+SPECS: dict[str, CaseSpec] = {spec.id: spec for spec in expand(load_builtin())}
+SHOWN = sorted({case for liar in LIARS for case in liar.cases})
+SDK_SHOWN = sorted({case for liar in SDK_LIARS for case in liar.cases})
 
 
 @pytest.fixture(scope="module")
@@ -28,33 +30,74 @@ def stage() -> Iterator[Stage]:
         yield open_stage
 
 
-def tried(target: Target, scenario: str, stage: Stage) -> CaseResult:
-    spec = CaseSpec(SCENARIOS[scenario], "chat", "whole")
+def tried(target: Target, case: str, stage: Stage) -> CaseResult:
     with InProcess(target) as driver:
-        return run_case(driver, target.card(), spec, stage, RunOptions())
+        return run_case(driver, target.card(), SPECS[case], stage, RunOptions())
 
 
 @pytest.mark.parametrize(
-    ("liar", "scenario"),
+    ("liar", "case"),
     [
-        pytest.param(liar, scenario, id=f"{liar.target.name}-{scenario}")
-        for liar in LIARS
-        for scenario in liar.scenarios
+        pytest.param(liar, case, id=f"{liar.name}-{case}")
+        for liar in (*LIARS, *SDK_LIARS)
+        for case in liar.cases
     ],
 )
-def test_a_liar_is_caught_by_its_check(liar: Liar, scenario: str, stage: Stage) -> None:
-    result = tried(liar.target, scenario, stage)
-    assert result.verdict == "fail"
-    first = result.findings[0]
-    assert (first.check, first.level) == (liar.check, "must")
+def test_a_liar_is_found_out_by_its_check(liar: Liar, case: str, stage: Stage) -> None:
+    assert complaint(liar, tried(liar.target, case, stage)) is None
 
 
-@pytest.mark.parametrize("scenario", SHOWN)
-def test_the_loop_that_they_spoil_is_honest(scenario: str, stage: Stage) -> None:
-    result = tried(HONEST.target, scenario, stage)
-    assert [found for found in result.findings if found.level == "must"] == []
-    assert result.verdict == "pass"
+@pytest.mark.parametrize("case", SHOWN)
+def test_the_loop_that_they_spoil_is_honest(case: str, stage: Stage) -> None:
+    result = tried(HONEST, case, stage)
+    assert (result.verdict, result.reason) == ("pass", None)
+
+
+@pytest.mark.parametrize("case", SDK_SHOWN)
+def test_so_is_the_one_over_the_sdk(case: str, stage: Stage) -> None:
+    result = tried(HONEST_SDK, case, stage)
+    assert (result.verdict, result.reason) == ("pass", None)
 
 
 def test_every_check_has_its_liar() -> None:
-    assert {liar.check for liar in LIARS} | NO_LIAR.keys() == {check.id for check in CHECKS}
+    assert untried() == []
+    assert untried(LIARS[1:2]) == sorted({check.id for check in CHECKS} - {LIARS[1].check})
+
+
+def test_they_speak_every_dialect_in_every_mode() -> None:
+    ways = {(SPECS[case].dialect, SPECS[case].mode) for case in SHOWN}
+    assert len(ways) == 6
+    assert len(LIARS) >= 24
+
+
+def found(*checks: tuple[str, Level]) -> CaseResult:
+    findings = tuple(
+        Finding(check=name, level=level, sentence="", expected="", seen="", entries=(1,))
+        for name, level in checks
+    )
+    return CaseResult(
+        case="a/b[chat-whole]",
+        scenario="a/b",
+        title="",
+        rule="",
+        dialect="chat",
+        mode="whole",
+        verdict="fail",
+        checks=(CheckResult(check="outcome.named", status="pass"),),
+        findings=findings,
+    )
+
+
+def test_a_liar_that_gets_away_is_told() -> None:
+    liar = LIARS[0]
+    assert complaint(liar, found((liar.check, "must"), ("scenario.expects", "must"))) is None
+    assert complaint(liar, found()) == (
+        "Unanswering, a/b[chat-whole]: found nothing, not correlation.answered"
+    )
+    assert complaint(liar, found((liar.check, "should"))) == (
+        "Unanswering, a/b[chat-whole]: found correlation.answered (should), "
+        "not correlation.answered"
+    )
+    assert complaint(liar, found((liar.check, "must"), ("effect.once", "must"))) == (
+        "Unanswering, a/b[chat-whole]: also accused of effect.once"
+    )

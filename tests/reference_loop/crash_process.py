@@ -70,8 +70,8 @@ def race(name: str, folder: Path) -> None:
     def meet() -> None:
         assert forked(losing, folder / "loser") == 0
 
-    # Four commits with a boundary on either side; the ninth is before the effect.
-    meeting = Meeting(9, end=lambda: None, other=meet)
+    # Three commits with a boundary on either side; the seventh is before the effect.
+    meeting = Meeting(7, end=lambda: None, other=meet)
     life = Life(SCRIPTS[name], folder)
     status = forked(lambda: lived(life, meeting), folder / "winner")
     assert status == 0

@@ -202,18 +202,21 @@ class World:
 
 @dataclass
 class Played:
-    """An adapter that answers from the conversation alone, so that any process answers alike."""
+    """An adapter that answers from the conversation alone, so that any process answers alike.
+
+    The second turn breaks off the first time that it is asked for.
+    """
 
     turns: Sequence[Reply]
-    broken: bool = False
+    broke_off: bool = False
 
     def start(self, task: TaskInfo) -> Conversation:
         return (["user", task.prompt],)
 
     async def request(self, conversation: Conversation) -> Reply:
         turn = sum(1 for item in conversation if isinstance(item, list) and item[0] == "turn")
-        self.broken = not self.broken
-        if self.broken and turn == 1 and isinstance(self.turns[0], Calls):
+        if turn == 1 and not self.broke_off:
+            self.broke_off = True
             return Failed("reset", retryable=True)
         return self.turns[turn]
 
@@ -333,7 +336,7 @@ class Life:
             Played(script.turns),
             world.tools(),
             Limits(rounds=10),
-            retries=Retries(first_seconds=0.0),
+            retries=Retries(count=9, first_seconds=0.0),
             policy=script.policy,
             ask=ask if script.asks_in_process else None,
             accept=accept if script.judged else None,

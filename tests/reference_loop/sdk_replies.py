@@ -38,9 +38,12 @@ class Service:
 
     answers: list[Answer]
     requests: list[JsonObject] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    retries: int = 0
 
     def handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(json.loads(request.content))
+        self.requests.append(json.loads(request.content or "{}"))
+        self.paths.append(f"{request.method} {request.url.path}")
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -57,7 +60,7 @@ class Service:
         return AsyncOpenAI(
             base_url="http://fake.invalid/v1",
             api_key="sk-test",
-            max_retries=0,
+            max_retries=self.retries,
             http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(self.handle)),
         )
 
@@ -65,7 +68,7 @@ class Service:
         return AsyncAnthropic(
             base_url="http://fake.invalid",
             api_key="sk-test",
-            max_retries=0,
+            max_retries=self.retries,
             http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(self.handle)),
         )
 

@@ -18,6 +18,7 @@ from loopcheck.reference_loop import (
     Reply,
     TaskInfo,
     ToolOffer,
+    Usage,
 )
 from loopcheck.reference_loop.adapters.chat import ChatAdapter
 from loopcheck.reference_loop.adapters.conversation import Conversation
@@ -49,11 +50,9 @@ async def ask(dialect: str, answer: Answer, *, stream: bool) -> Reply:
 # What each dialect says for: a text, and one call with two results expected for it.
 
 CHAT_TEXT = {"choices": [{"index": 0, "message": {"content": "Hi."}, "finish_reason": "stop"}]}
-CHAT_TEXT_STREAM = data_only(
-    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hi."}}]},
-    {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
-    {"choices": [], "usage": {"total_tokens": 3}},
-)
+CHAT_WORD = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hi."}}]}
+CHAT_STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+CHAT_TEXT_STREAM = data_only(CHAT_WORD, CHAT_STOP, {"choices": [], "usage": {"total_tokens": 3}})
 MESSAGE = {
     "id": "msg_1",
     "type": "message",
@@ -195,6 +194,35 @@ async def second_request(
     return list(history(service.requests[1], "input" if dialect == "responses" else "messages"))[1:]
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_tokens_are_counted(dialect: str, stream: bool) -> None:
+    counts = {
+        "prompt_tokens": 9,
+        "completion_tokens": 5,
+        "input_tokens": 9,
+        "output_tokens": 5,
+    }
+    if stream:
+        whole = {**TEXTS[dialect], "usage": counts}
+        events = {
+            "chat": data_only(CHAT_WORD, CHAT_STOP, {"choices": [], "usage": counts}),
+            "responses": typed({"type": "response.completed", "response": whole}),
+            "messages": MESSAGES_TEXT_STREAM.replace(
+                '"type": "message_delta"', f'"type": "message_delta", "usage": {json.dumps(counts)}'
+            ),
+        }
+        answer: Answer = events[dialect]
+    else:
+        answer = {**TEXTS[dialect], "usage": counts}
+    service = Service([answer])
+    speaker = adapter(dialect, service, stream=stream)
+    reply = await speaker.request(speaker.start(TASK))
+    assert reply == Final("Hi.", usage=Usage(input_tokens=9, output_tokens=5))
+    asked = {"include_usage": True} if (dialect, stream) == ("chat", True) else None
+    assert service.requests[0].get("stream_options") == asked
+
+
 def chat_calls(arguments: str, *, name: str = "look") -> JsonObject:
     calls = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
@@ -237,6 +265,43 @@ async def test_chat_history_of_a_stream_with_text_and_an_ill_formed_name() -> No
         },
         {"role": "tool", "tool_call_id": "c1", "content": "result 0"},
     ]
+
+
+async def test_chat_history_of_a_custom_call() -> None:
+    custom = {"id": "c1", "type": "custom", "custom": {"name": "look", "input": "not JSON"}}
+    message = {"content": "Let me see.", "tool_calls": [custom]}
+    answer = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    assert await second_request("chat", answer, None, stream=False) == [
+        {"role": "assistant", "content": "Let me see.", "tool_calls": [custom]},
+        {"role": "tool", "tool_call_id": "c1", "content": "result 0"},
+    ]
+
+
+async def test_responses_history_of_a_custom_call_between_what_the_service_did() -> None:
+    custom: JsonObject = {
+        "id": "ctc_1",
+        "type": "custom_tool_call",
+        "call_id": "call_2",
+        "name": "look",
+        "input": "not JSON",
+    }
+    search = {"id": "ws_1", "type": "web_search_call", "action": {"query": "x"}}
+    answer = {"status": "completed", "output": [search, custom, function_call('{"n":1}')]}
+    assert await second_request("responses", answer, {"n": 1}, stream=False) == [
+        search,
+        custom,
+        function_call('{"n":1}'),
+        {"type": "custom_tool_call_output", "call_id": "call_2", "output": "result 0"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "result 1"},
+    ]
+
+
+async def test_an_id_that_no_item_can_have_is_left_out() -> None:
+    odd = function_call('{"n":1}') | {"id": "call_1"}
+    answer = {"status": "completed", "output": [odd]}
+    [item, _] = await second_request("responses", answer, {"n": 1}, stream=False)
+    del odd["id"]
+    assert item == odd
 
 
 REASONING = {
@@ -347,6 +412,36 @@ async def test_messages_history_of_a_stream() -> None:
     ]
 
 
+async def test_messages_history_of_what_the_service_did_itself() -> None:
+    content = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"q": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
+        tool_use({"n": 1}),
+    ]
+    message = {"content": content, "stop_reason": "tool_use"}
+    answer = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "result 0"}
+    assert await second_request("messages", message, {"n": 1}, stream=False) == [
+        {"role": "assistant", "content": content},
+        {"role": "user", "content": [answer]},
+    ]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_container_of_a_response_is_named_in_the_next_request(stream: bool) -> None:
+    stop = {"stop_reason": "pause_turn", "container": {"id": "container_1"}}
+    paused: Answer = {"content": [], **stop}
+    if stream:
+        paused = typed({"type": "message_delta", "delta": stop}, {"type": "message_stop"})
+    service = Service([paused, STREAMS["messages"] if stream else TEXTS["messages"]])
+    speaker = adapter("messages", service, stream=stream)
+    talk = speaker.start(TASK)
+    calls = await speaker.request(talk)
+    assert isinstance(calls, Calls)
+    await speaker.request(speaker.append(talk, calls, []))
+    assert [request.get("container") for request in service.requests] == [None, "container_1"]
+
+
 @pytest.mark.parametrize("content", [[{"type": "text", "text": "Wait."}], []])
 async def test_a_paused_turn_is_sent_back_alone(content: list[JsonObject]) -> None:
     paused = {"content": content, "stop_reason": "pause_turn"}
@@ -356,14 +451,19 @@ async def test_a_paused_turn_is_sent_back_alone(content: list[JsonObject]) -> No
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("stream", [False, True])
-async def test_an_error_before_the_response_is_final(dialect: str, stream: bool) -> None:
-    refused = httpx2.Response(400, json={"error": {"type": "x", "message": "Bad."}})
-    reply = await ask(dialect, refused, stream=stream)
+async def test_what_fails_before_a_response_is_left_to_the_loop(dialect: str, stream: bool) -> None:
+    """The client that was handed over would try twice more."""
+    headers = {"retry-after-ms": "20"}
+    busy = httpx2.Response(429, headers=headers, json={"error": {"type": "x", "message": "Busy."}})
+    service = Service([busy], retries=2)
+    speaker = adapter(dialect, service, stream=stream)
+    reply = await speaker.request(speaker.start(TASK))
     assert isinstance(reply, Failed)
-    assert reply.error.startswith("BadRequestError: ")
-    assert not reply.retryable
+    assert reply.error.startswith("RateLimitError: ")
+    assert (reply.status, reply.retry_after, reply.retryable) == (429, 0.02, True)
+    assert len(service.requests) == 1
     lost = await ask(dialect, httpx2.ConnectError("no route"), stream=stream)
-    assert lost == Failed("APIConnectionError: Connection error.", retryable=False)
+    assert lost == Failed("APIConnectionError: Connection error.", retryable=True)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

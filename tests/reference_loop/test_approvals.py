@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,12 @@ from crashing import Played, SimulatedDeath, turn
 from loopcheck.reference_loop import (
     AnswerError,
     Approval,
+    Calls,
     Clock,
     Final,
     LoopTool,
     Policy,
+    ProposedCall,
     Question,
     ReferenceLoop,
     Settlement,
@@ -41,7 +44,7 @@ class Office:
     now: float = 100.0
     version: str = "1"
     log: list[str] = field(default_factory=list)
-    adapter: Played = field(default_factory=lambda: Played(REPLIES, broken=True))
+    adapter: Played = field(default_factory=lambda: Played(REPLIES, broke_off=True))
     dies: bool = False
 
     def __post_init__(self) -> None:
@@ -239,3 +242,52 @@ async def test_what_may_become_of_an_interrupted_write_by_now(
     absent = Settlement(digest=interrupted.digest, answer="absent", by="Ada")
     after = await office.loop().resume("r", decisions=[absent])
     assert [call.outcome for call in after.calls][1:] == outcomes[1:]
+
+
+async def test_a_paused_run_can_be_cancelled(office: Office) -> None:
+    await office.loop().run("Go.", run_id="r")
+    stop = asyncio.Event()
+    stop.set()
+    outcome = await office.loop().resume("r", stop=stop)
+    assert (outcome.state, outcome.reason) == ("cancelled", "cancelled_by_user")
+    assert outcome.conversation == (["user", "Go."],)
+    assert office.log == []
+    assert await office.loop().resume("r") == outcome
+
+
+async def test_what_was_done_before_a_death_is_in_the_history_of_a_cancelled_run(
+    office: Office,
+) -> None:
+    office.policy = Policy()
+    office.dies = True
+    with pytest.raises(SimulatedDeath):
+        await office.loop().run("Go.", run_id="r")
+    stop = asyncio.Event()
+    stop.set()
+    outcome = await office.loop().resume("r", stop=stop)
+    assert outcome.state == "cancelled"
+    assert [call.outcome for call in outcome.calls] == ["done", "unknown", "cancelled"]
+    assert isinstance(outcome.conversation, tuple)
+    assert len(outcome.conversation) == 2
+
+
+HOSTILE = {
+    "duplicate_member": '{"n": 1, "n": 2}',
+    "invalid_number": '{"n": NaN}',
+    "too_large": '{"n": "' + "x" * 10_000_000 + '"}',
+    "too_deep": '{"n": ' + "[" * 10_000 + "]" * 10_000 + "}",
+}
+
+
+async def test_hostile_arguments_are_answered_and_stored(office: Office) -> None:
+    calls = [
+        ProposedCall(call_id=code, name="book", arguments_text=text)
+        for code, text in HOSTILE.items()
+    ]
+    office.adapter = Played((Calls(tuple(calls), None), Final("Done.")), broke_off=True)
+    outcome = await office.loop().run("Go.", run_id="r")
+    assert outcome.state == "completed"
+    codes = [json.loads(call.text)["error"]["code"] for call in outcome.calls]
+    assert codes == list(HOSTILE)
+    assert (await office.loop().resume("r")).calls == outcome.calls
+    assert office.log == []

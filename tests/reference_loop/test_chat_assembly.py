@@ -7,13 +7,9 @@ import json
 import pytest
 
 from loopcheck.reference_loop.adapters.chat import interpret
-from loopcheck.reference_loop.adapters.chat_assembly import (
-    ChatAssembly,
-    ChatCall,
-    ChatTurn,
-    whole_turn,
-)
-from loopcheck.reference_loop.adapters.conversation import begin
+from loopcheck.reference_loop.adapters.chat_assembly import ChatAssembly, ChatTurn, whole_turn
+from loopcheck.reference_loop.adapters.chat_calls import ChatCall
+from loopcheck.reference_loop.adapters.conversation import ResponseRecord, begin
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.events import (
     Calls,
@@ -23,9 +19,10 @@ from loopcheck.reference_loop.events import (
     ProposedCall,
     Refused,
     Reply,
+    Usage,
 )
 
-TALK = begin(TaskInfo(prompt="Go."), {"role": "user", "content": "Go."})
+TALK = begin(TaskInfo(prompt="Go."), "chat")
 
 
 def entry(
@@ -230,6 +227,91 @@ def test_a_growing_index_with_two_calls_is_not_guessed() -> None:
 
 
 @pytest.mark.parametrize("index", [0, None])
+def test_fragments_that_may_be_of_an_earlier_call_are_not_guessed(index: int | None) -> None:
+    """One call with nothing and one with two texts: the fragments took turns."""
+    assert (
+        calls(
+            entry(index, call_id="a", name="look"),
+            entry(index, call_id="b", name="book"),
+            entry(index, args='{"n"'),
+            entry(index, args='{"n"'),
+            entry(index, args=":1}"),
+            entry(index, args=":2}"),
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize("index", [0, None])
+def test_a_call_without_arguments_before_one_that_has_some(index: int | None) -> None:
+    assert calls(
+        entry(index, call_id="a", name="look"),
+        entry(index, call_id="b", name="book"),
+        entry(index, args='{"n"'),
+        entry(index, args=":2}"),
+    ) == (ChatCall("a", "look", ""), B)
+
+
+def test_one_index_for_all_and_the_id_again_on_every_delta() -> None:
+    assert calls(
+        entry(0, call_id="a", name="look"),
+        entry(0, call_id="b", name="book"),
+        entry(0, call_id="a", args='{"n":1}'),
+        entry(0, call_id="b", args='{"n":2}'),
+    ) == (A, B)
+
+
+def test_the_rest_of_a_name_after_arguments() -> None:
+    assert calls(
+        entry(0, call_id="a", name="lo", args='{"n"'), entry(0, name="ok"), entry(0, args=":1}")
+    ) == (A,)
+
+
+def test_a_late_id_under_a_growing_index() -> None:
+    assert calls(
+        entry(0, name="look"), entry(1, call_id="a", args='{"n"'), entry(2, args=":1}")
+    ) == (A,)
+
+
+@pytest.mark.parametrize("index", [2, None])
+def test_a_late_id_that_may_be_of_either_call_is_not_guessed(index: int | None) -> None:
+    assert (
+        calls(
+            entry(0, name="look", args='{"n":1}'),
+            entry(1, name="book", args='{"n":2}'),
+            entry(index, call_id="a"),
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize("index", [1, None])
+def test_an_id_before_its_name(index: int | None) -> None:
+    assert calls(
+        entry(0, call_id="a", name="look", args='{"n":1}'),
+        entry(index, call_id="b"),
+        entry(index, name="book", args='{"n":2}'),
+    ) == (A, B)
+
+
+def test_two_that_began_without_an_index_and_one_fragment_with() -> None:
+    assert (
+        calls(
+            entry(call_id="a", name="look"),
+            entry(call_id="b", name="book"),
+            entry(0, args='{"n":1}'),
+        )
+        is None
+    )
+
+
+def test_a_custom_call() -> None:
+    head = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "note", "input": "not "}}
+    more = {"index": 0, "custom": {"input": "JSON"}}
+    assert calls(head, more) == (ChatCall("a", "note", "not JSON", "custom"),)
+
+
+@pytest.mark.parametrize("index", [0, None])
 def test_a_fragment_before_any_call_is_not_guessed(index: int | None) -> None:
     assert calls(entry(index, args="1}"), entry(index, call_id="a", name="look")) is None
 
@@ -265,10 +347,12 @@ def test_chunks_that_say_nothing_of_the_first_choice() -> None:
         {"choices": [{"delta": None}]},
         {"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "length"}]},
         {"choices": [{"index": True, "delta": {"content": "odd"}}]},
-        {"usage": {"total_tokens": 3}},
+        {"id": "chatcmpl-1", "usage": {"total_tokens": 3}},
+        {"id": "chatcmpl-2", "usage": {"prompt_tokens": 3, "completion_tokens": 2}},
         {},
     )
-    assert turn == ChatTurn(text="odd")
+    usage = Usage(input_tokens=3, output_tokens=2)
+    assert turn == ChatTurn(text="odd", response_id="chatcmpl-1", usage=usage)
 
 
 def test_text_refusal_and_a_finish_that_rides_on_a_delta() -> None:
@@ -294,20 +378,41 @@ def test_a_whole_response() -> None:
         "tool_calls": [
             {"id": "a", "function": {"name": "look", "arguments": '{"n":1}'}},
             {"id": "b", "function": {"name": "book", "arguments": {"n": 2}}},
+            {"id": "c", "type": "custom", "custom": {"name": "note", "input": "free"}},
         ],
     }
-    completion = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    completion = {
+        "id": "chatcmpl-1",
+        "choices": [{"message": message, "finish_reason": "tool_calls"}],
+        "usage": {
+            "prompt_tokens": 9,
+            "completion_tokens": 5,
+            "completion_tokens_details": {"reasoning_tokens": 3},
+        },
+    }
     assert whole_turn(completion) == ChatTurn(
         text="Let me see.",
-        calls=(A, ChatCall("b", "book", json.dumps({"n": 2}))),
+        calls=(
+            A,
+            ChatCall("b", "book", json.dumps({"n": 2})),
+            ChatCall("c", "note", "free", "custom"),
+        ),
         finish="tool_calls",
+        response_id="chatcmpl-1",
+        usage=Usage(input_tokens=9, output_tokens=5, reasoning_tokens=3),
     )
     refusal = {"choices": [{"message": {"refusal": "No."}, "finish_reason": "stop"}]}
     assert whole_turn(refusal) == ChatTurn(refusal="No.", finish="stop")
     assert whole_turn("<html>") == whole_turn({"choices": []}) == ChatTurn()
 
 
-CALLS = Calls((ProposedCall(call_id="a", name="look", arguments_text='{"n":1}'),), "")
+CALLS = Calls(
+    (ProposedCall(call_id="a", name="look", arguments_text='{"n":1}'),),
+    ResponseRecord(
+        provider="chat",
+        items=({"role": "assistant", "content": None, "tool_calls": [A.item()]},),
+    ),
+)
 
 
 @pytest.mark.parametrize(

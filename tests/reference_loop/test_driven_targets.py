@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
 
 import loopcheck
+from loopcheck.harness.cases import expand
+from loopcheck.harness.inprocess import InProcess
+from loopcheck.harness.runner import RunOptions, run_case
+from loopcheck.harness.scenario.load import load_text
+from loopcheck.harness.stage import Stage
 from loopcheck.harness.target import TargetError
-from loopcheck.harness.targets.reference import reference
+from loopcheck.harness.targets.reference import over_sdks, reference
 from loopcheck.harness.task import Limits, Outcome, Task, Tool
 from loopcheck.reference_loop import (
     CallResult,
@@ -22,6 +27,7 @@ from loopcheck.reference_loop import (
     ProviderAdapter,
     Reply,
     TaskInfo,
+    Usage,
 )
 
 DRIVEN = {
@@ -166,5 +172,49 @@ def test_the_reference_target_declares_everything_it_does() -> None:
     assert reference.name == "reference"
     assert reference.dialects == ("responses", "chat", "messages")
     assert reference.modes == ("whole", "stream")
-    assert reference.can == DRIVEN
+    assert reference.can == DRIVEN | {"hosted", "thinking"}
     assert reference.card().packages.keys() == {"openai", "anthropic", "jsonschema"}
+
+
+SILENT = b"""
+format: 1
+title: A stream that falls silent
+rule: It is asked for again.
+prompt: Book 12.
+tools:
+  book: {kind: write, args: {n: integer}}
+turns:
+  - calls: [{as: twelve, tool: book, args: {n: 12}}]
+    attempts:
+      - {fault: stall, at: {in: twelve, after: "1"}}
+      - {fault: http, error: rate_limit, retry_after: {date: 30 s}}
+      - normal
+  - say: Booked.
+expect:
+  must: {executions: {book: 1}, outcome: {any_of: [completed, failed]}}
+  should: {outcome: completed}
+modes: [stream]
+"""
+
+
+def test_silence_ends_an_attempt_and_no_long_wait_is_waited() -> None:
+    [*specs] = expand([load_text(SILENT, file="silent.yaml", id="silent")])
+    target = over_sdks(silence_seconds=0.2)
+    with Stage() as stage, InProcess(target) as driver:
+        for spec in specs:
+            result = run_case(driver, target.card(), spec, stage, RunOptions())
+            assert (result.verdict, result.findings) == ("pass", ())
+            assert result.summary == "4 requests, 1 execution, 1 effect"
+            assert result.seconds < 5
+    assert len(specs) == 3
+
+
+def test_the_token_limit_of_the_task_is_kept() -> None:
+    class Costly(Always):
+        async def request(self, round_: int) -> Reply:
+            reply = await super().request(round_)
+            return replace(reply, usage=Usage(input_tokens=9, output_tokens=1))
+
+    target = loopcheck.adapter(dialects=["chat"], name="x")(lambda task: Costly(rounds=99))
+    outcome = run(target, task(Recorder(), limits=Limits(tokens=25)))
+    assert (outcome.state, outcome.reason) == ("limit", "max_tokens")

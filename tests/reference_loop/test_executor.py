@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import cast
 
 import pytest
 from tool_desk import Desk, Runner, answer, call, error_of
@@ -247,6 +248,17 @@ async def test_a_tool_that_cancels_itself_has_failed() -> None:
     [result, other] = await answer(Runner([desk.tool("look", "read")]), *[call("look")] * 2)
     assert error_of(result)["code"] == "tool_failed"
     assert other.text == "done 1"
+
+
+@pytest.mark.asyncio
+async def test_a_tool_has_to_give_text() -> None:
+    desk = Desk(endings=[cast("str", None)])
+    [result] = await answer(Runner([desk.tool("look", "read")]), call("look"))
+    error = error_of(result)
+    assert (error["code"], error["message"]) == (
+        "tool_failed",
+        "TypeError: the tool gave NoneType, not text",
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"together": 0}, {"result_characters": -1}])

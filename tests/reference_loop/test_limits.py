@@ -229,7 +229,12 @@ def test_limits_may_be_tight() -> None:
         (Failed("x", retryable=True), Retries(count=5, budget=1, first_seconds=0.0), 2),
         (Failed("x", retryable=False), Retries(), 1),
         (Failed("x", retryable=True, status=429, retry_after=0.0), Retries(), 3),
-        (Failed("x", retryable=True, status=400), Retries(), 1),
+        (Failed("x", retryable=True, status=400), Retries(count=1, first_seconds=0.0), 1),
+        (
+            Failed("x", retryable=True, status=400, invited=True),
+            Retries(count=1, first_seconds=0.0),
+            2,
+        ),
         (Failed("x", retryable=True, retry_after=61.0), Retries(), 1),
     ],
 )

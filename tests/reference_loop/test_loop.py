@@ -149,8 +149,10 @@ async def test_how_runs_end(replies: list[Reply | Exception | None], outcome: Lo
 
 
 async def test_time_ends_a_request_that_does_not_end() -> None:
-    loop = ReferenceLoop(Script([None]), limits=Limits(seconds=0.0))
+    script = Script([None])
+    loop = ReferenceLoop(script, limits=Limits(seconds=0.001))
     assert await loop.run("Go.") == LoopOutcome("limit", "max_elapsed", "")
+    assert len(script.asked) == 1
 
 
 async def test_a_time_out_of_the_adapter_is_not_the_limit() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopcheck.reference_loop.adapters.conversation import begin
+from loopcheck.reference_loop.adapters.conversation import ResponseRecord, begin
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.messages import interpret
 from loopcheck.reference_loop.adapters.messages_assembly import (
@@ -22,9 +22,10 @@ from loopcheck.reference_loop.events import (
     ProposedCall,
     Refused,
     Reply,
+    Usage,
 )
 
-TALK = begin(TaskInfo(prompt="Go."), {"role": "user", "content": "Go."})
+TALK = begin(TaskInfo(prompt="Go."), "messages")
 
 
 def tool_use(name: str = "a", **more: object) -> JsonObject:
@@ -166,6 +167,27 @@ def test_both_end_signals_are_needed() -> None:
     assert assemble(text, stop_reason, message_stop).stop == "end_turn"
 
 
+def test_ids_containers_and_counts() -> None:
+    message = {
+        "id": "msg_1",
+        "usage": {"input_tokens": 7, "cache_read_input_tokens": 20, "output_tokens": 1},
+    }
+    counts = {"output_tokens": 9, "output_tokens_details": {"thinking_tokens": 4}}
+    stop = {"stop_reason": "end_turn", "container": {"id": "container_1"}}
+    turn = assemble(
+        {"type": "message_start", "message": message},
+        {"type": "message_delta", "delta": stop, "usage": counts},
+        {"type": "message_stop"},
+    )
+    usage = Usage(input_tokens=27, output_tokens=9, reasoning_tokens=4)
+    wanted = MessagesTurn(
+        stop="end_turn", response_id="msg_1", container="container_1", usage=usage
+    )
+    assert turn == wanted
+    whole = {**message, **stop, "usage": {**message["usage"], **counts}}  # type: ignore[dict-item]
+    assert whole_turn(whole) == wanted
+
+
 def test_a_later_message_delta_without_reason_takes_nothing_back() -> None:
     usage: JsonObject = {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 3}}
     stop_reason, message_stop = end("end_turn")
@@ -192,6 +214,10 @@ TEXT = MessagesBlock({"type": "text", "text": "Hi."})
 CALL = ProposedCall(call_id="toolu_a", name="look", arguments_text='{"n":1}')
 
 
+def record(*blocks: MessagesBlock) -> ResponseRecord:
+    return ResponseRecord(provider="messages", items=tuple(block.item() for block in blocks))
+
+
 @pytest.mark.parametrize(
     ("blocks", "stop", "reply"),
     [
@@ -200,9 +226,10 @@ CALL = ProposedCall(call_id="toolu_a", name="look", arguments_text='{"n":1}')
         ((TEXT,), "strange", Final("Hi.")),
         ((TEXT,), "tool_use", Final("Hi.")),
         ((), "end_turn", Incomplete("empty")),
-        ((TEXT, A), "tool_use", Calls((CALL,), (TEXT, A))),
-        ((A,), "end_turn", Calls((CALL,), (A,))),
-        ((TEXT,), "pause_turn", Calls((), (TEXT,))),
+        ((TEXT, A), "tool_use", Calls((CALL,), record(TEXT, A))),
+        ((A,), "end_turn", Calls((CALL,), record(A))),
+        ((TEXT,), "pause_turn", Calls((), record(TEXT))),
+        ((TEXT,), "compaction", Calls((), record(TEXT))),
         ((TEXT, A), "max_tokens", Incomplete("length")),
         ((TEXT, A), "model_context_window_exceeded", Incomplete("context")),
         ((TEXT, A), "refusal", Refused("Hi.")),

@@ -101,6 +101,14 @@ async def test_what_may_run(policy: Policy, code: str) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_model_that_may_call_nothing_is_offered_nothing() -> None:
+    model = Model(("pay", {"account": "7"}))
+    await ReferenceLoop(model, [tool()], tool_choice="none").run("Go.")
+    assert model.offered == ["pay"]
+    assert json.loads(model.told[0])["error"]["code"] == "not_offered"
+
+
+@pytest.mark.asyncio
 async def test_only_what_is_allowed_is_offered() -> None:
     model = Model(rounds=0)
     policy = Policy(allowed=["a", "b", "c"], offered=["a", "b", "d"], permissions={"b": "disabled"})

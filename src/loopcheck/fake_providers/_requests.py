@@ -19,6 +19,8 @@ from loopcheck.fake_providers.wire import HttpRequest
 MAX_BODY: Final = 64 * 1024 * 1024
 MAX_HEAD: Final = 256 * 1024
 
+_LARGE_HEAD: Final = f"the head is larger than {MAX_HEAD} bytes"
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -56,9 +58,11 @@ class RequestReader:
         """What became complete with these bytes, in order; a refusal is the last."""
         if self._refused is not None:
             return []
+        in_head = self._in_head
         try:
             self._parser.feed_data(data)
-            self._bound_head(len(data))
+            if in_head and self._in_head and not self._complete:
+                self._bound_unfinished_head(len(data))
         except HttpParserUpgrade as upgrade:
             (end,) = upgrade.args
             return self.feed(self._head_without_upgrade() + data[end:])
@@ -68,12 +72,17 @@ class RequestReader:
         complete, self._complete = self._complete, []
         return complete
 
+    def _bound_unfinished_head(self, size: int) -> None:
+        """The parser keeps a field to itself until it is whole, however long it grows."""
+        self._pending += size
+        if self._pending > MAX_HEAD:
+            self._refused = Refusal(431, _LARGE_HEAD)
+            self._complete.append(self._refused)
+
     def _bound_head(self, size: int) -> None:
-        if self._in_head:
-            self._head_size += size
-            if self._head_size > MAX_HEAD:
-                self._refused = Refusal(431, f"the head is larger than {MAX_HEAD} bytes")
-                self._complete.append(self._refused)
+        self._head_size += size
+        if self._head_size > MAX_HEAD:
+            self._refuse(431, _LARGE_HEAD)
 
     def _refuse(self, status: int, message: str) -> NoReturn:
         self._refused = Refusal(status, message)
@@ -96,12 +105,15 @@ class RequestReader:
         self._body: list[bytes] = []
         self._body_size = 0
         self._head_size = 0
+        self._pending = 0
         self._in_head = True
 
     def on_url(self, url: bytes) -> None:
         self._target += url
+        self._bound_head(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        self._bound_head(len(name) + len(value))
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         known = self._headers.get(key)
         self._headers[key] = text if known is None else f"{known}, {text}"
@@ -126,7 +138,7 @@ class RequestReader:
             return
         self.wants_continue = False
         self._in_head = True
-        self._head_size = 0
+        self._pending = 0
         path, query = self._path_and_query()
         self._complete.append(
             Received(

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from loopcheck.fake_providers.amending import amended
 from loopcheck.fake_providers.dialects import dialect
 from loopcheck.fake_providers.ids import digest
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import Provider, nothing
 from loopcheck.fake_providers.script import (
     Attempt,
     Call,
@@ -78,7 +78,7 @@ class AutoProvider:
             dialect=name,
             mode="whole",
             seed=seed,
-            record=lambda kind, **fields: 0,
+            record=nothing,
             off=off,
             on=on,
             improvise=self._turn,

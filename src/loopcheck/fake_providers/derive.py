@@ -206,8 +206,11 @@ def _responses(body: JsonObject) -> _Said:
     status = body.get("status")
     if status not in ("completed", "incomplete"):
         raise NotDerivedError(f"a response whose status is {status!r}")
-    content = [piece for n, item in enumerate(_objects(body.get("output")))
-               for piece in response_content(item, n)]
+    content = [
+        piece
+        for n, item in enumerate(_objects(body.get("output")))
+        for piece in response_content(item, n)
+    ]
     reason = _object(body.get("incomplete_details")).get("reason")
     stop: Stop = "end"
     if status == "incomplete":

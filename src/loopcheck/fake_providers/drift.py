@@ -7,7 +7,6 @@ events the order of their types is compared, a run of the same type as one; of f
 from __future__ import annotations
 
 import difflib
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -22,7 +21,9 @@ from loopcheck.fake_providers.sse import compact
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, Reading, ServiceError
 
 # What the user's own words stand in; its fields are no part of the protocol.
-_FREE: Final = frozenset({"input", "input_schema", "metadata", "parameters", "properties", "schema"})
+_FREE: Final = frozenset(
+    {"input", "input_schema", "metadata", "parameters", "properties", "schema"}
+)
 _ERRORS: Final[tuple[ErrorName, ...]] = (
     "invalid",
     "auth",
@@ -138,7 +139,9 @@ def _kind(event: Event) -> str:
         return str(data)
     if "object" in data or "choices" in data:
         return _chunk_kind(data)
-    about = next((data[key] for key in ("item", "content_block", "delta", "part") if key in data), 0)
+    about = next(
+        (data[key] for key in ("item", "content_block", "delta", "part") if key in data), 0
+    )
     inner = about.get("type") if isinstance(about, dict) else None
     return f"{data.get('type')}{f' {inner}' if inner else ''}"
 
@@ -205,5 +208,3 @@ def _paths(value: object, at: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for entry in value:
             yield from _paths(entry, f"{at}[]")
-
-

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from loopcheck.fake_providers import error_replies, places, sse
@@ -31,6 +32,7 @@ __all__ = ["FaultError", "Rendered", "render"]
 
 Sent: TypeAlias = Literal["whole", "cut", "none"]
 
+_NO_ID: Final = "no request"
 _JSON: Final[Headers] = (("content-type", "application/json"),)
 _EVENTS: Final[Headers] = (("content-type", "text/event-stream; charset=utf-8"),)
 
@@ -72,7 +74,7 @@ def render(
 ) -> Rendered:
     """The response to one request. Raises FaultError when its fault cannot strike. `now` is the
     clock (seconds since 1970) for dates that are announced to the client."""
-    request_id = dialect.request_id(digest(seed, "request", answer.response_id))
+    request_id = _request_id(dialect, answer, seed)
     job = _Job(Writing(dialect, answer, attempt, mode, seed), request_id, now)
     fault = attempt.fault
     if fault is None:
@@ -95,6 +97,11 @@ def render(
             raise FaultError("the fault error-event needs a stream; this response is whole")
         case _:
             return job.cut_whole(fault) if mode == "whole" else job.cut_stream(fault)
+
+
+def headers(dialect: Dialect, answer: Answer, mode: Mode, *, seed: int) -> Headers:
+    """The headers of the undisturbed response to a request."""
+    return _headers(dialect, _request_id(dialect, answer, seed), streamed=mode == "stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +229,7 @@ class _Job:
         return self.writing.ends(encoded) if spot.frame > places.success(frames) else "unmarked"
 
     def _headers(self, *, streamed: bool) -> Headers:
-        kind = _EVENTS if streamed else _JSON
-        return _merged(kind, self.dialect.headers(self.request_id, streamed=streamed))
+        return _headers(self.dialect, self.request_id, streamed=streamed)
 
     def _error(self, error: ServiceError, fault: Fault, status: int, headers: Headers) -> Rendered:
         body = fault.body
@@ -315,6 +321,24 @@ def _whole_size(fault: Fault, body: bytes) -> int:
     if only_size and at.edge is not None:
         return 0 if at.edge == "start" else len(body)
     return len(body) * 2 // 3
+
+
+def _request_id(dialect: Dialect, answer: Answer, seed: int) -> str:
+    return dialect.request_id(digest(seed, "request", answer.response_id))
+
+
+def _headers(dialect: Dialect, request_id: str, *, streamed: bool) -> Headers:
+    headers, place, name = _constant_headers(dialect, streamed)
+    return (*headers[:place], (name, request_id), *headers[place + 1 :])
+
+
+@cache
+def _constant_headers(dialect: Dialect, streamed: bool) -> tuple[Headers, int, str]:
+    """All headers of a dialect, and the place and the name of the one with the request's id."""
+    kind = _EVENTS if streamed else _JSON
+    headers = _merged(kind, dialect.headers(_NO_ID, streamed=streamed))
+    place = [value for _, value in headers].index(_NO_ID)
+    return headers, place, headers[place][0]
 
 
 def _merged(headers: Headers, wins: Headers) -> Headers:

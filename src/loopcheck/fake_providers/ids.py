@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import Final
 
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -16,9 +17,16 @@ def digest(seed: int, *parts: object) -> str:
 
 def spell(digest: str, *, alphabet: str, length: int) -> str:
     """The digest in other letters, as the services spell their ids."""
+    pairs = _pairs(alphabet)
     number = int(digest, 16)
-    letters = []
-    for _ in range(length):
-        number, rest = divmod(number, len(alphabet))
-        letters.append(alphabet[rest])
-    return "".join(letters)
+    spelt = []
+    for _ in range(0, length, 2):
+        number, rest = divmod(number, len(pairs))
+        spelt.append(pairs[rest])
+    return "".join(spelt)[:length]
+
+
+@cache
+def _pairs(alphabet: str) -> tuple[str, ...]:
+    """Two letters for each number: half the divisions."""
+    return tuple(first + second for second in alphabet for first in alphabet)

@@ -130,7 +130,9 @@ KNOWN: Final[tuple[Known, ...]] = (
     *_unsaid("messages", "no other model is recommended", r"stop_details\.recommended_model"),
     *_unsaid("messages", "an adviser's own usage is not counted", r"usage\.iterations"),
     *_apart("messages", "the recording holds a whole conversation", "several responses"),
-    *_apart("messages", "a script does not fall back to another model", "a block of type 'fallback'"),
+    *_apart(
+        "messages", "a script does not fall back to another model", "a block of type 'fallback'"
+    ),
     *_unsaid("responses", "accounts are not imitated", "billing"),
     *_unsaid("responses", "phases of messages are told by the newest models only", r"\S*phase"),
     *_unsaid("responses", "only some models have it", r"output_schema", r"generate_summary"),
@@ -154,7 +156,9 @@ KNOWN: Final[tuple[Known, ...]] = (
     ),
     *_unsaid("responses", _LOGPROBS, r"\S*logprobs\[\]\.\w+"),
     *_unsaid("responses", "nothing is moderated", r"moderation\.(input|output)"),
-    *_unsaid("responses", "a background response is answered at once", r"response\.queued \(event\)"),
+    *_unsaid(
+        "responses", "a background response is answered at once", r"response\.queued \(event\)"
+    ),
     Known(
         "responses",
         "ours only",

@@ -26,6 +26,7 @@ from loopcheck.fake_providers.script import (
     Turn,
     answer,
 )
+from loopcheck.fake_providers.templates import Templates
 from loopcheck.fake_providers.turns import Given, Recognised, asks_for_a_turn
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -43,6 +44,11 @@ class Recorder(Protocol):
     """Where the provider writes what happened; see the harness's journal for the kinds."""
 
     def __call__(self, kind: str, /, **fields: object) -> int: ...
+
+
+def nothing(kind: str, /, **fields: object) -> int:
+    """Records nothing, where nobody judges what happened."""
+    return 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,8 +79,10 @@ class Provider:
     _asked: dict[int, int] = field(default_factory=dict)
     _attempts: dict[int, tuple[int, int]] = field(default_factory=dict)
     _requests: int = 0
+    _templates: Templates = field(init=False)
 
     def __post_init__(self) -> None:
+        self._templates = Templates(dialect(self.dialect), self.seed)
         self._memory.models = self.models
 
     def handle(self, request: HttpRequest) -> Reply:
@@ -148,9 +156,8 @@ class Provider:
     def _reply(self, number: int, reading: Reading, turn: Turn, attempt_number: int) -> Reply:
         attempt = self._next_attempt(turn)
         prepared = self._prepare(reading, turn.number, attempt, attempt_number)
-        spoken = dialect(self.dialect)
         mode: Mode = "stream" if reading.stream else "whole"
-        rendered = faults.render(spoken, prepared, attempt, mode, seed=self.seed)
+        rendered = self._templates.render(prepared, attempt, mode, turn=turn.number)
         self._remember(prepared, turn, rendered)
         self.record(
             "response",

@@ -28,7 +28,7 @@ _KEPT: Final = re.compile(
     r"accept|content-type|user-agent|anthropic-(version|beta)|openai-(version|beta|processing-ms)"
     r"|x-stainless-(async|lang|retry-count|read-timeout|helper-method)|cache-control|date"
     r"|(x|anthropic)-ratelimit-.*|retry-after(-ms)?|x-should-retry|(x-)?request-id"
-    r"|x-content-type-options|access-control-expose-headers|transfer-encoding|connection"
+    r"|x-content-type-options|access-control-expose-headers"
 )
 _NEUTRAL: Final[Mapping[str, str]] = {
     "openai-organization": "org-neutral",
@@ -48,6 +48,8 @@ _OF_CONNECTION: Final = (
 )
 _SECRET_HEADERS: Final = ("authorization", "x-api-key", "api-key", "cookie")
 _HIDDEN: Final = "***"
+# A shorter key, such as `test`, is no secret, and its letters stand in many words.
+_SECRET_SIZE: Final = 8
 _CHUNK: Final = 64 * 1024
 _RAW_HEAD: Final = 1200
 _SECONDS: Final = 600.0
@@ -75,10 +77,10 @@ class Upstream:
         except ValueError as error:
             raise UpstreamError(f"not a URL: {url!r}: {error}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UpstreamError(f"not a URL of a service: {url!r}; it is like https://api.openai.com")
-        return cls(
-            parts.scheme, parts.hostname, port, parts.path.rstrip("/").removesuffix("/v1")
-        )
+            raise UpstreamError(
+                f"not a URL of a service: {url!r}; it is like https://api.openai.com"
+            )
+        return cls(parts.scheme, parts.hostname, port, parts.path.rstrip("/").removesuffix("/v1"))
 
     def connect(self) -> http.client.HTTPConnection:
         if self.scheme == "https":
@@ -134,12 +136,16 @@ class _Exchange(BaseHTTPRequestHandler):
     """One connection of a client, each request passed on over a connection of its own."""
 
     protocol_version = "HTTP/1.1"
-    server: Recorder
 
     def do_GET(self) -> None:
         self._pass_on()
 
     do_POST = do_DELETE = do_PUT = do_PATCH = do_HEAD = do_OPTIONS = do_GET
+
+    @property
+    def _recorder(self) -> Recorder:
+        assert isinstance(self.server, Recorder)
+        return self.server
 
     def log_message(self, format: str, *args: object) -> None:
         """Says nothing: headers and paths are the user's."""
@@ -152,13 +158,17 @@ class _Exchange(BaseHTTPRequestHandler):
         try:
             response = self._ask(sent)
         except (OSError, http.client.HTTPException) as error:
-            self._fail(f"{self.server.upstream.host} does not answer: {error}")
+            self._fail(f"{self._recorder.upstream.host} does not answer: {error}")
             return
         with response:
-            self._answer(response, sent)
+            try:
+                self._answer(response, sent)
+            except (OSError, http.client.HTTPException):
+                # Either side has gone: half an exchange is no recording.
+                self.close_connection = True
 
     def _ask(self, body: bytes) -> http.client.HTTPResponse:
-        upstream = self.server.upstream
+        upstream = self._recorder.upstream
         headers = {
             name: value
             for name, value in self.headers.items()
@@ -166,36 +176,39 @@ class _Exchange(BaseHTTPRequestHandler):
         }
         # What is recorded has to be readable.
         headers["accept-encoding"] = "identity"
+        headers["connection"] = "close"
         connection = upstream.connect()
         connection.request(self.command, upstream.path + self.path, body=body, headers=headers)
         return connection.getresponse()
 
     def _answer(self, response: http.client.HTTPResponse, sent: bytes) -> None:
+        """Keeps the exchange before its last byte is sent: who has the answer has the recording."""
         length = response.headers.get("content-length")
+        streamed = length is None and self.command != "HEAD" and response.status not in (204, 304)
+        received = [] if streamed else [response.read()]
+        if not streamed:
+            self._record(response, sent, received)
         self.send_response_only(response.status)
         for name, value in response.headers.items():
             if name.lower() not in _OF_CONNECTION:
                 self.send_header(name, value)
-        bodiless = self.command == "HEAD" or response.status in (204, 304)
-        if length is not None or bodiless:
-            self.send_header("content-length", length or "0")
-        else:
+        if streamed:
             self.send_header("transfer-encoding", "chunked")
+        else:
+            self.send_header("content-length", length or "0")
         self.end_headers()
-        received = self._stream(response, chunked=length is None and not bodiless)
-        self._record(response, sent, received)
-
-    def _stream(self, response: http.client.HTTPResponse, *, chunked: bool) -> bytes:
-        received: list[bytes] = []
+        if not streamed:
+            self.wfile.write(received[0])
+            return
         while part := response.read1(_CHUNK):
             received.append(part)
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part) if chunked else part)
-            self.wfile.flush()
-        if chunked:
-            self.wfile.write(b"0\r\n\r\n")
-        return b"".join(received)
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
+        self._record(response, sent, received)
+        self.wfile.write(b"0\r\n\r\n")
 
-    def _record(self, response: http.client.HTTPResponse, sent: bytes, received: bytes) -> None:
+    def _record(
+        self, response: http.client.HTTPResponse, sent: bytes, received: list[bytes]
+    ) -> None:
         path, _, query = self.path.partition("?")
         request = HttpRequest(
             method=self.command,
@@ -206,9 +219,11 @@ class _Exchange(BaseHTTPRequestHandler):
         )
         if dialect(spoken(request)).serves(request.method, request.path) != "generate":
             return
-        album = self.server.album
+        album = self._recorder.album
         name = album.next_name(request)
-        album.keep(recording_of(name, request, response.status, response.headers, received))
+        headers = dict(response.headers.items())
+        body = b"".join(received)
+        album.keep(recording_of(name, request, response.status, headers, body))
 
     def _fail(self, message: str) -> None:
         body = json.dumps({"type": "error", "error": {"type": "upstream", "message": message}})
@@ -249,7 +264,7 @@ def recording_of(
 def _secrets(request: HttpRequest) -> list[str]:
     values = [request.headers.get(name, "") for name in _SECRET_HEADERS]
     parts = [part for value in values for part in (value, value.rpartition(" ")[2])]
-    return sorted({part for part in parts if part}, key=len, reverse=True)
+    return sorted({part for part in parts if len(part) >= _SECRET_SIZE}, key=len, reverse=True)
 
 
 def _without(text: str, secrets: Iterable[str]) -> str:

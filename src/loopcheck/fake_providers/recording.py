@@ -1,10 +1,11 @@
-"""What is written down of a request and of its answer. Secrets are dropped here, before anything is kept."""
+"""What is written down of requests and answers. Secrets are dropped before anything is kept."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 
+from loopcheck.fake_providers.json_body import parsed
 from loopcheck.fake_providers.wire import (
     Answer,
     HttpRequest,
@@ -38,16 +39,17 @@ def request_fields(
 ) -> dict[str, object]:
     """The journal's fields for this request; `secret` is masked wherever it occurs in them."""
     body = reading.body if reading is not None else _json_or_none(request.body)
+    in_body = secret if _may_hold(secret, request, reading) else None
     return {
         "method": request.method,
         "path": request.path,
         "headers": {
-            name: _masked(secret, value)
+            name: value.replace(secret, "***") if secret else value
             for name, value in request.headers.items()
             if name not in _SECRET_HEADERS
         },
-        "body": _masked(secret, body),
-        "conversation": _masked(secret, _conversation(reading.items if reading else ())),
+        "body": _masked(in_body, body),
+        "conversation": _masked(in_body, _conversation(reading.items if reading else ())),
         "tools": [{"name": t.name, "schema": t.schema} for t in reading.tools] if reading else [],
         "tool_choice": reading.tool_choice if reading else None,
     }
@@ -94,10 +96,20 @@ def _conversation(items: Iterable[Item]) -> list[JsonObject]:
 
 def _json_or_none(body: bytes) -> object:
     try:
-        parsed: object = json.loads(body)
+        return parsed(body)
     except ValueError:
         return None
-    return parsed
+
+
+def _may_hold(secret: str | None, request: HttpRequest, reading: Reading | None) -> bool:
+    """Whether the secret can stand in the body: as it is, spelt with escapes, or in what earlier
+    requests left in the conversation."""
+    if not secret:
+        return False
+    spelt = secret.encode(errors="replace"), b"\\u", b"\\/"
+    if any(sign in request.body for sign in spelt):
+        return True
+    return reading is not None and any(item.origin == "stored" for item in reading.items)
 
 
 def _masked(secret: str | None, value: object) -> object:

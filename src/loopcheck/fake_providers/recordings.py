@@ -1,8 +1,8 @@
 """Recorded exchanges with real services: a request and its response, one JSON file each.
 
 A file has `protocol` and `stream`; `request` with method, path, headers and JSON body (null where
-it was not kept); `response` with status and headers, and either `body`, the whole JSON, or `sse`, the
-events as a list of `{"event": name or null, "data": JSON or text}`.
+it was not kept); `response` with status and headers, and either `body`, the whole JSON, or `sse`,
+the events as a list of `{"event": name or null, "data": JSON or text}`.
 """
 
 from __future__ import annotations

@@ -22,12 +22,13 @@ class Replay:
 
     A recording's turn is one more than the model responses in its request; where the request was
     not kept, its place among its kind. A turn that was recorded several times is given in order,
-    the last one for ever. A request without a fitting recording gets a 404 that lists what there is.
+    the last one for ever. A request that no recording fits gets a 404 that lists what there is.
     """
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
         self._recordings = [
-            (recording, turn) for recording, turn in zip(recordings, _turns(recordings), strict=True)
+            (recording, turn)
+            for recording, turn in zip(recordings, _turns(recordings), strict=True)
         ]
         self._asked: dict[tuple[DialectName, bool, int], int] = {}
         self._last: dict[DialectName, int] = {}

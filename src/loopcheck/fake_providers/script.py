@@ -238,10 +238,8 @@ class Turn:
         has passed."""
         while position < len(self.attempts) - 1:
             attempt = self.attempts[position]
-            if attempt.until is None:
-                goes_on = given < attempt.times
-            else:
-                goes_on = not passed(attempt.until)
+            until = attempt.until
+            goes_on = given < attempt.times if until is None else not passed(until)
             if goes_on:
                 break
             position, given = position + 1, 0

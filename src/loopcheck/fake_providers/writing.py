@@ -96,8 +96,8 @@ class Writing:
         written = self.mode == "stream" and self.is_raw
         if written and not raw.signals_end(b"".join(encoded), self.dialect.name):
             return "unmarked"
-        well = self.answer.stop in _GOOD_STOPS
-        return "well" if quirks.says_whole(self.attempt.quirks, otherwise=well) else "marked"
+        own: quirks.Told = "well" if self.answer.stop in _GOOD_STOPS else "marked"
+        return quirks.told_end(self.attempt.quirks, otherwise=own)
 
     def waits(self, frames: Sequence[Frame], encoded: Sequence[bytes]) -> Iterator[tuple[int, int]]:
         """The pauses, in milliseconds, by their place in the bytes of these events."""

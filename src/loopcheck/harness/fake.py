@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from loopcheck.fake_providers.dialects import dialect
+from loopcheck.fake_providers.inprocess import InProcess, in_process
 from loopcheck.fake_providers.provider import Provider
 from loopcheck.fake_providers.script import DIALECTS, Content, DialectName
 from loopcheck.fake_providers.server import Server
@@ -63,7 +64,13 @@ class FakeProvider:
         def app(request: HttpRequest) -> Reply:
             return providers[_spoken(request)].handle(request)
 
+        self._app = app
         self._root = server.mount(key, app)
+
+    def in_process(self) -> InProcess:
+        """Answers for the real services' URLs in this process, without a socket, for a block.
+        Needs the extra `respx`."""
+        return in_process(self._app)
 
     def base_url(self, name: DialectName) -> str:
         """The base URL that this dialect's SDK expects."""

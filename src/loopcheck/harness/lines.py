@@ -65,7 +65,9 @@ def _request(entry: Entry) -> tuple[str, str]:
         what += f" again (attempt {attempt})"
     if why := _text(entry, "why"):
         what += f": {why}"
-    held = _held(_mappings(entry.get("conversation")))
+    items = _mappings(entry.get("conversation"))
+    thoughts = sum(_text(item, "kind") == "think" for item in items)
+    held = ", ".join(filter(None, (_held(items), f"{thoughts} of thinking" if thoughts else "")))
     return f"request {_text(entry, 'request')}", f"{what}{'; ' if held else ''}{held}"
 
 
@@ -91,7 +93,8 @@ def _refused(entry: Entry) -> tuple[str, str]:
 
 
 def _response(entry: Entry) -> tuple[str, str]:
-    said = [
+    said = ["thinking" for _ in _mappings(entry.get("carry"))]
+    said += [
         f"{_text(call, 'label')} {_text(call, 'tool')}({_text(call, 'arguments')})"
         + ("" if call.get("sent") == "whole" else f" [{_text(call, 'sent')}]")
         for call in _mappings(entry.get("calls"))

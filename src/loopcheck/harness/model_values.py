@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from faker import Faker
-from json_schema_to_pydantic import create_model
+from json_schema_to_pydantic import create_model  # type: ignore[import-untyped]  # has none
 from polyfactory.factories.pydantic_factory import ModelFactory
 from pydantic import BaseModel
 

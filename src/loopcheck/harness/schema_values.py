@@ -10,10 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
-from typing import Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
+from typing import Any, Final
 
 from loopcheck.fake_providers.auto import NoValueError
 from loopcheck.fake_providers.wire import JsonObject
@@ -33,6 +30,10 @@ def is_installed() -> bool:
 
 def value_for(schema: JsonObject, seed: int) -> object:
     """A value that satisfies this schema. Raises NoValueError where none is found."""
+    # A server that answers with text only starts sooner without it.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
     try:
         Draft202012Validator.check_schema(schema)
         validator = Draft202012Validator(schema)
@@ -47,12 +48,13 @@ def value_for(schema: JsonObject, seed: int) -> object:
     raise NoValueError(f"none of {_TRIES} values satisfies the schema")
 
 
-def _candidates(schema: JsonObject, seed: int) -> Iterator[object]:
+def _candidates(schema: JsonObject, seed: int) -> Iterator[Any]:
     from loopcheck.harness.model_values import values_of_model
 
-    for given in (*_listed(schema, "const"), *_listed(schema, "enum")):
-        yield given
-    definitions = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    yield from (*_listed(schema, "const"), *_listed(schema, "enum"))
+    definitions: JsonObject = {
+        key: schema[key] for key in ("$defs", "definitions") if key in schema
+    }
     inner = {key: value for key, value in schema.items() if key not in definitions}
     # A property of an object can be anything; a model at the root must be an object.
     whole: JsonObject = {

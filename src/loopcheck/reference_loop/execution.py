@@ -57,7 +57,7 @@ class Bench:
         seconds = self.limits.seconds if tool.seconds is None else tool.seconds
         try:
             async with asyncio.timeout(seconds):
-                return await tool.invoke(
+                text: object = await tool.invoke(
                     record.arguments or {}, call_id=record.call_id, operation_id=record.operation_id
                 )
         except asyncio.CancelledError:
@@ -65,6 +65,9 @@ class Bench:
             if task is not None and not task.cancelling():
                 raise RuntimeError("the tool was cancelled from within") from None
             raise
+        if not isinstance(text, str):
+            raise TypeError(f"the tool gave {type(text).__name__}, not text")
+        return text
 
     def may_retry(self) -> bool:
         """Whether the run's budget allows one more retry, which is then spent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Generic, cast
 
 from loopcheck.reference_loop import events as e
@@ -68,6 +69,9 @@ class ReferenceLoop(Generic[ConversationT]):
         self._settings = Run(limits=limits or Limits(), retries=retries or Retries(), price=price)
         self._tool_limits = tool_limits or ToolLimits()
         self._policy = policy or Policy()
+        # A model that may call nothing was offered nothing, although it sees the tools.
+        withheld = replace(self._policy, offered=())
+        self._reviewing = withheld if tool_choice == "none" else self._policy
         self._ask = ask
         self._accept = accept
         self._store = store
@@ -161,7 +165,7 @@ class ReferenceLoop(Generic[ConversationT]):
             conversation=conversation,
             run=run,
             calls=calls,
-            review=Review(self._tools, self._policy, records, questions, clock),
+            review=Review(self._tools, self._reviewing, records, questions, clock),
             executor=Executor(self._tools, bench),
             questions=questions,
             keeper=keeper,

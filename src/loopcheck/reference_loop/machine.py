@@ -294,15 +294,3 @@ TABLE: Final[Mapping[Phase, Mapping[type[e.Event], Transition]]] = {
     "failed": {},
     "cancelled": {},
 }
-
-
-def table_page() -> str:
-    """The table as Markdown, for the documentation."""
-    lines = ["| phase | event | then |", "|---|---|---|"]
-    for phase, transitions in TABLE.items():
-        for position, (event, transition) in enumerate(transitions.items()):
-            shown = "" if position else phase
-            lines.append(f"| {shown} | {event.__name__} | {', '.join(transition.to)} |")
-        if not transitions:
-            lines.append(f"| {phase} | | the run is over |")
-    return "\n".join(lines) + "\n"

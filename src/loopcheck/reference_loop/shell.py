@@ -48,6 +48,7 @@ class Shell(Generic[ConversationT]):
     accept: Accept | None
     stop: asyncio.Event | None
     _began: float = 0.0
+    _saved: CheckpointName | None = None
 
     def __post_init__(self) -> None:
         self.executor.bench.save = self.save
@@ -62,6 +63,7 @@ class Shell(Generic[ConversationT]):
     def create(self) -> None:
         """The first checkpoint, before the first step."""
         self.keeper.create(*self._kept())
+        self._saved = "run_started"
 
     def answer(self, answers: Sequence[PersonsAnswer]) -> None:
         """Enters what people decided while nobody worked on the run. Raises AnswerError."""
@@ -71,10 +73,9 @@ class Shell(Generic[ConversationT]):
 
     def save(self, name: CheckpointName, *, conversation: bool = False) -> None:
         """A checkpoint; the conversation is saved only where it has changed."""
-        if self.keeper.store is None:
-            return
         state, whole = self._kept(conversation=conversation)
         self.keeper.save(name, state, whole or None)
+        self._saved = name
 
     def _kept(self, *, conversation: bool = True) -> tuple[JsonObject, JsonObject]:
         calls = None if self.calls is None else self.calls.calls
@@ -125,7 +126,9 @@ class Shell(Generic[ConversationT]):
                 self.calls = None
                 return e.ResultsSaved()
             case e.CheckCalls(calls):
-                return await self._unless_stopped(self._check(calls))
+                # What has begun goes on record and into the history, also where the user stops.
+                checking = self._check(calls)
+                return await (checking if self._has_begun() else self._unless_stopped(checking))
             case e.AskApproval(calls):
                 return await self._unless_stopped(self._ask(calls))
         if self.accept is None:
@@ -145,7 +148,10 @@ class Shell(Generic[ConversationT]):
             return e.Cancelled()
         if left is not None and left <= 0:
             return e.TimeUp()
-        self.save("request_started")
+        if self._saved in ("run_started", "results_saved"):
+            self._saved = None  # nothing has changed since: that commit began this request too
+        else:
+            self.save("request_started")
         scope = asyncio.timeout(left)
         try:
             async with scope:
@@ -159,6 +165,10 @@ class Shell(Generic[ConversationT]):
         if after_seconds:
             await self.clock.sleep(after_seconds)
         return await self.adapter.request(self.conversation)
+
+    def _has_begun(self) -> bool:
+        records = self.keeper.records.all()
+        return any(record.began_at and record.round == self.run.rounds for record in records)
 
     async def _check(self, calls: e.Calls) -> e.Event:
         return e.CallsChecked(calls, await self.review.check(calls, self.run.rounds))

@@ -106,13 +106,15 @@ def test_a_truncated_response_may_be_left_out() -> None:
     assert journal.check("correlation.answered").status == "not exercised"
 
 
-def test_a_sister_that_is_lost_is_a_should() -> None:
+@pytest.mark.parametrize(("odd", "level"), [(False, "must"), (True, "should")])
+def test_a_sister_that_is_lost_has_no_result(odd: bool, level: str) -> None:
     journal = one_round(call("a"), call("b"))
+    journal.entries[-1]["odd"] = odd
     journal.carry(journal.given[0])
     journal.result("call_a", "ok")
     journal.ask(2)
     (finding,) = journal.check("correlation.answered").findings
-    assert (finding.level, finding.seen) == ("should", "request 2 holds nothing of b")
+    assert (finding.level, finding.seen) == (level, "request 2 holds nothing of b")
 
 
 @pytest.mark.parametrize(

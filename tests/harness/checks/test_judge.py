@@ -184,3 +184,14 @@ def test_lines_are_one_an_entry() -> None:
 def test_a_line_stays_one_line() -> None:
     journal = one_round(call("book", arguments=json.dumps({"event": "a\nb" * 500, "seat": 1})))
     assert all("\n" not in line and len(line) < 130 for line in lines(journal.entries))
+
+
+def test_thinking_is_told_without_its_words() -> None:
+    journal = one_round()
+    journal.entries[-1]["carry"] = [{"kind": "think", "text": "Hm.", "seal": "s"}]
+    journal.items.append({"kind": "think", "path": "input[1]", "text": "Hm.", "seal": "s"})
+    journal.carry()
+    journal.ask(2)
+    *_, response, request = lines(journal.entries)
+    assert response.startswith("   3  response             turn 1: thinking, book reserve_seat(")
+    assert request == "   4  request 2            asks for turn 2; 1 call, 1 of thinking"

@@ -6,6 +6,8 @@ import pytest
 from journals import Json, Written, call, honest, levels, one_round, scenario
 
 from loopcheck.fake_providers.script import DialectName
+from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.judge import judge
 
 CUT = '{"event":"E1","seat":1'
 
@@ -202,3 +204,118 @@ def test_a_hung_run_never_stopped() -> None:
     assert finding.sentence == "the loop stops"
     assert finding.seen == "it did not end within 30 s; 1 request until then"
     assert finding.entries == (4,)
+
+
+def spending(limits: Json, *calls_of_turns: int, told: str = "limit", cost: int = 10) -> Written:
+    """A loop that carries out so many calls of each turn; each response costs so much."""
+    journal = Written(scenario(limits=limits))
+    for turn, count in enumerate(calls_of_turns, 1):
+        journal.ask(turn)
+        labels = [f"c{turn}_{number}" for number in range(count)]
+        journal.answer(*(call(label) for label in labels))
+        journal.entries[-1]["usage"] = {"input": cost - 1, "output": 1}
+        journal.carry()
+        for label in labels:
+            journal.result(f"call_{label}", journal.execute())
+    journal.end(told)
+    return journal
+
+
+@pytest.mark.parametrize(
+    ("calls", "told", "expected"),
+    [
+        ((2, 1), "limit", []),
+        ((2, 2), "limit", ["should"]),
+        ((4, 3), "completed", ["must"]),
+    ],
+)
+def test_calls_are_held_against_their_limit(
+    calls: tuple[int, ...], told: str, expected: list[str]
+) -> None:
+    journal = spending({"tool_calls": 3}, *calls, told=told)
+    assert levels(journal.check("limits.kept", "tool_call_limit")) == expected
+
+
+def test_calls_within_the_limit_put_nothing_to_the_test() -> None:
+    journal = spending({"tool_calls": 3}, 2, 1, told="completed")
+    result = journal.check("limits.kept", "tool_call_limit")
+    assert (result.status, result.reason) == ("not exercised", "the model asked for 3 calls only")
+
+
+def test_a_batch_that_was_left_out_is_no_breach() -> None:
+    journal = spending({"tool_calls": 3}, 2, told="failed")
+    journal.ask(2)
+    journal.answer(call("x"), call("y"))
+    assert journal.check("limits.kept", "tool_call_limit").status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "told", "expected"),
+    [(2, "limit", []), (3, "limit", ["should"]), (4, "limit", ["must"])],
+)
+def test_tokens_are_held_against_their_limit(rounds: int, told: str, expected: list[str]) -> None:
+    journal = spending({"tokens": 13}, *[1] * rounds, told=told)
+    result = journal.check("limits.kept", "token_limit")
+    assert levels(result) == expected
+    if expected == ["must"]:
+        assert result.findings[0].seen == "30 tokens"
+        assert result.findings[0].expected == "13 tokens, or twice as many at most"
+
+
+@pytest.mark.parametrize(("told", "status"), [("completed", "not exercised"), ("limit", "pass")])
+def test_tokens_that_were_not_spent_put_nothing_to_the_test(told: str, status: str) -> None:
+    journal = spending({"tokens": 20}, 1, 1, told=told)
+    assert journal.check("limits.kept", "token_limit").status == status
+
+
+def test_a_journal_without_costs_says_nothing_of_tokens() -> None:
+    journal = loops(3, None)
+    journal = Written(scenario(limits={"tokens": 5}), entries=journal.entries)
+    assert journal.check("limits.kept", "token_limit").status == "not observable"
+
+
+@pytest.mark.parametrize("limits", [{"tool_calls": 1}, {"tokens": 5}])
+def test_each_limit_is_declared_by_a_word_of_its_own(limits: Json) -> None:
+    journal = spending(limits, 3, 3)
+    result = journal.check("limits.kept", "limits")
+    assert result.status == "not declared"
+    both = spending({"rounds": 2, **limits}, 3, 3)
+    assert both.check("limits.kept", "limits").status == "pass"
+
+
+def test_seconds_are_not_judged() -> None:
+    result = spending({"seconds": 0.1}, 3).check("limits.kept", "limits")
+    assert result.status == "not exercised"
+
+
+@pytest.mark.parametrize(
+    ("unit", "limit", "expected"),
+    [
+        ("rounds", 4, []),
+        ("tool_rounds", 3, []),
+        ("tool_rounds", 4, ["should"]),
+        ("requests", 5, []),
+        ("requests", 4, ["should"]),
+        ("graph steps", 4, []),
+        ("graph steps", 1, ["must"]),
+    ],
+)
+def test_a_limit_is_exact_in_the_targets_own_unit(
+    unit: str, limit: int, expected: list[str]
+) -> None:
+    journal = loops(3, limit)
+    journal.entries.pop()
+    journal.ask(4)
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.ask(4, 2)
+    journal.answer(text="Done.")
+    journal.end("limit")
+    spec = CaseSpec(journal.scenario, "chat", "stream")
+    result = judge(journal.entries, spec, frozenset({"limits"}), unit)
+    kept = next(one for one in result.checks if one.check == "limits.kept")
+    assert levels(kept) == expected
+    if unit == "graph steps" and not expected:
+        assert (kept.status, kept.reason) == (
+            "not observable",
+            "the target's limit counts graph steps",
+        )

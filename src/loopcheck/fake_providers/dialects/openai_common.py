@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import string
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from loopcheck.fake_providers.ids import BASE62, spell
+from loopcheck.fake_providers.json_body import parsed
 from loopcheck.fake_providers.script import ErrorName
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, ServiceError
 
-_ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _MODEL_LIST: Final = "/v1/models"
 _MODEL_CREATED: Final = 1_747_000_000
 _MODELS: Final = ("gpt-4.1", "gpt-4.1-mini", "gpt-5.5")
@@ -127,18 +125,7 @@ class OpenAIManners:
 
 def base62(digest: str, length: int) -> str:
     """That many characters of the kind that OpenAI's ids are made of."""
-    number = int(digest, 16)
-    characters = []
-    for _ in range(length):
-        number, place = divmod(number, len(_ALPHABET))
-        characters.append(_ALPHABET[place])
-    return "".join(characters)
-
-
-def obfuscation(response_id: str, sequence: int, text: str) -> str:
-    """The padding with which the service evens out the sizes of its events."""
-    size = 16 - len(text) % 16
-    return base62(hashlib.sha256(f"{response_id}:{sequence}".encode()).hexdigest(), size)
+    return spell(digest, alphabet=BASE62, length=length)
 
 
 def pads(body: JsonObject) -> bool:
@@ -209,8 +196,8 @@ def require_text(holder: JsonObject, key: str, path: str) -> None:
 def request_body(request: HttpRequest) -> JsonObject:
     """The JSON object of a request."""
     try:
-        body: object = json.loads(request.body)
-    except (ValueError, RecursionError):
+        body = parsed(request.body)
+    except ValueError:
         body = None
     if not isinstance(body, dict):
         raise invalid(

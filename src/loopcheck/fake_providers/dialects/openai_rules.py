@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from loopcheck.fake_providers.dialects.interface import Grade, Memory, Rule
 from loopcheck.fake_providers.dialects.openai_common import invalid
 from loopcheck.fake_providers.wire import JsonObject, ServiceError
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A request on trial: the effective conversation, the body and what the service keeps."""
 
     history: Sequence[JsonObject]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from loopcheck.fake_providers.quirks import responses
 from loopcheck.fake_providers.quirks.entry import Entry
@@ -21,7 +21,9 @@ from loopcheck.fake_providers.quirks.registry import QUIRKS
 from loopcheck.fake_providers.script import Quirk
 from loopcheck.fake_providers.wire import Answer, Frame, JsonObject
 
-__all__ = ["QUIRKS", "Entry", "apply", "apply_whole", "says_whole", "wrong_value"]
+__all__ = ["QUIRKS", "Entry", "apply", "apply_whole", "told_end", "wrong_value"]
+
+Told: TypeAlias = Literal["well", "marked", "unmarked"]
 
 # Stop reasons that say that the answer is not whole.
 _CUT_WORDS: Final = frozenset(
@@ -29,8 +31,10 @@ _CUT_WORDS: Final = frozenset(
 )
 
 
-def apply(frames: Sequence[Frame], answer: Answer, quirks: Iterable[Quirk]) -> list[Frame]:
+def apply(frames: Sequence[Frame], answer: Answer, quirks: Sequence[Quirk]) -> list[Frame]:
     """The events of a stream with these quirks. The given events are left as they are."""
+    if not quirks:
+        return list(frames)
     dialect = answer.reading.dialect
     changed = [replace(frame, data=deepcopy(frame.data)) for frame in frames]
     for quirk in quirks:
@@ -40,8 +44,10 @@ def apply(frames: Sequence[Frame], answer: Answer, quirks: Iterable[Quirk]) -> l
     return responses.renumbered(changed) if dialect == "responses" else changed
 
 
-def apply_whole(body: JsonObject, answer: Answer, quirks: Iterable[Quirk]) -> JsonObject:
+def apply_whole(body: JsonObject, answer: Answer, quirks: Sequence[Quirk]) -> JsonObject:
     """The body of a whole response with those of these quirks that make sense there."""
+    if not quirks:
+        return body
     changed = deepcopy(body)
     for quirk in quirks:
         function = QUIRKS[quirk.name].bodies.get(answer.reading.dialect)
@@ -50,10 +56,15 @@ def apply_whole(body: JsonObject, answer: Answer, quirks: Iterable[Quirk]) -> Js
     return changed
 
 
-def says_whole(quirks: Iterable[Quirk], *, otherwise: bool) -> bool:
-    """Whether the stop reason that is sent says that the answer is whole."""
+def told_end(quirks: Iterable[Quirk], *, otherwise: Told) -> Told:
+    """What the stop reason that is sent says of the answer: that it is whole (`well`), that it
+    is not (`marked`), or nothing, where none is sent."""
     words = [quirk.value for quirk in quirks if quirk.name == "finish"]
-    return words[-1] not in _CUT_WORDS if words else otherwise
+    if not words:
+        return otherwise
+    if words[-1] in (None, "none"):
+        return "unmarked"
+    return "marked" if words[-1] in _CUT_WORDS else "well"
 
 
 def wrong_value(quirk: Quirk) -> str | None:

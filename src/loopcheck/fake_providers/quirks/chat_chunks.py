@@ -36,10 +36,9 @@ def finish(frames: Sequence[Frame], answer: Answer, value: object) -> list[Frame
 
 def finish_on_last_delta(frames: Sequence[Frame], answer: Answer, value: object) -> list[Frame]:
     """The finish reason rides on the last delta, and has no chunk of its own."""
-    place = next((n for n, frame in enumerate(frames) if frame.part == "finish"), None)
-    deltas = [
-        n for n, frame in enumerate(frames[:place]) if frame.label is not None or entries(frame)
-    ]
+    finishes = (n for n, f in enumerate(frames) if f.part == "finish" and not _is_delta(f))
+    place = next(finishes, None)
+    deltas = [n for n, frame in enumerate(frames[:place]) if _is_delta(frame)]
     if place is None or not deltas:
         return list(frames)
     reason = members(frames[place].data, "choices")[0].get("finish_reason")
@@ -48,6 +47,10 @@ def finish_on_last_delta(frames: Sequence[Frame], answer: Answer, value: object)
     changed[deltas[-1]] = replace(frames[deltas[-1]], part="finish")
     del changed[place]
     return changed
+
+
+def _is_delta(frame: Frame) -> bool:
+    return frame.label is not None or bool(entries(frame))
 
 
 def usage_frame(frames: Sequence[Frame], answer: Answer, value: object) -> list[Frame]:

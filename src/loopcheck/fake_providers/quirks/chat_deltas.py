@@ -34,9 +34,9 @@ def index(frames: Sequence[Frame], answer: Answer, value: object) -> list[Frame]
     count = 0
     for frame in frames:
         for entry in entries(frame):
-            wanted = _index(value, entry["index"], count)
+            wanted = _index(value, entry.get("index"), count)
             if wanted == "absent":
-                del entry["index"]
+                entry.pop("index", None)
             else:
                 entry["index"] = wanted
             count += 1
@@ -177,7 +177,7 @@ def args_in_head(frames: Sequence[Frame], answer: Answer, value: object) -> list
     for label in calls_by_label(answer):
         own = of_label(changed, label)
         first = next((n for n in own if changed[n].part == "fragment" and changed[n].text), None)
-        if first is None or changed[own[0]].part != "open":
+        if first is None or changed[own[0]].part != "open" or changed[own[0]].text:
             continue
         head, fragment = changed[own[0]], changed.pop(first)
         entry = entries(head)[0]
@@ -208,7 +208,9 @@ def arguments(frames: Sequence[Frame], answer: Answer, value: object) -> list[Fr
         if shape is None or not own:
             continue
         head = changed[own[0]]
-        put(member(entries(head)[0], "function"), "arguments", shape)
+        first, *_ = entries(head)
+        put(member(first, "function"), "arguments", shape)
+        member(members(head.data, "choices")[0], "delta")["tool_calls"] = [first]
         changed[own[0]] = replace(head, text=call.arguments)
         for position in reversed(own[1:]):
             del changed[position]

@@ -146,7 +146,7 @@ _ENTRIES: Final = (
     ),
     Entry(
         name="item-id",
-        sentence="The item id of each call is none.",
+        sentence="The item id of each call is missing, or is its call id.",
         grounds=("B025", "B026", "B027"),
         takes="`null`, `absent`, or `call-id`",
         accepts=one_of(None, "absent", "call-id"),

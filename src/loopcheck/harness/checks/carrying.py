@@ -23,7 +23,7 @@ SENTENCE: Final = (
 )
 SHOULD: Final = "it is carried also where the service would do without it"
 
-_CALL: Final = None
+# The number of a thought, or None for a call.
 _Mark: TypeAlias = int | None
 
 
@@ -148,7 +148,7 @@ def _issued_marks(one: _Return) -> list[_Mark]:
         if item is not None
     ]
     held = [call.issued.position for call in one.calls if call.issued is not None]
-    return [mark for _, mark in sorted([*places, *((place, _CALL) for place in held)], key=_first)]
+    return [mark for _, mark in sorted([*places, *((place, None) for place in held)], key=_first)]
 
 
 def _marks(one: _Return) -> list[_Mark]:
@@ -157,7 +157,7 @@ def _marks(one: _Return) -> list[_Mark]:
     marks: list[_Mark] = []
     for item in one.request.items:
         if id(item) in own:
-            marks.append(_CALL)
+            marks.append(None)
         elif item.kind == "think":
             numbers = [number for number, found in enumerate(one.found) if _is_same(found, item)]
             marks.extend(numbers[:1])
@@ -201,12 +201,12 @@ def _judged(one: _Return, evidence: Evidence) -> Finding:
 
 def _every_mark(response: Response) -> list[_Mark]:
     thoughts = [(thought.position, number) for number, thought in enumerate(response.carry)]
-    calls: list[tuple[int, _Mark]] = [(call.position, _CALL) for call in response.calls]
+    calls: list[tuple[int, _Mark]] = [(call.position, None) for call in response.calls]
     return [mark for _, mark in sorted([*calls, *thoughts], key=_first)]
 
 
 def _in_words(marks: Sequence[_Mark]) -> str:
-    return ", ".join("call" if mark is _CALL else f"thinking {mark + 1}" for mark in marks)
+    return ", ".join("call" if mark is None else f"thinking {mark + 1}" for mark in marks)
 
 
 def _level(one: _Return, evidence: Evidence, *, changed: bool, lost: int) -> Level:

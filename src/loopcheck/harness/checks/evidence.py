@@ -164,8 +164,9 @@ class Ended:
 class Evidence:
     """Everything a check may look at: the journal, the scenario, what the target declared.
 
-    `limit_unit` is what the target's limit counts. `points` has the entry at which each point in time came, by name (`book.started`, and
-    `book.started.2` for the second time); `forced` describes the gates that had to be let go.
+    `limit_unit` is what the target's limit counts. `points` has the entry at which each point in
+    time came, by name (`book.started`, and `book.started.2` for the second time); `forced`
+    describes the gates that had to be let go.
     """
 
     scenario: Scenario

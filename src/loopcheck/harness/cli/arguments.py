@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "expected": "expected_command",
     "serve": "serve",
     "drift": "drift",
+    "selftest": "selftest",
 }
 REPORTS: Final = ("json", "junit")
 KINDS: Final = ("bug", "policy", "flaky")
@@ -62,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     version = f"loopcheck {metadata.version('loopcheck')}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_run, _list, _lint, _show, _doctor, _expected, _serve, _drift):
+    for add in (_run, _list, _lint, _show, _doctor, _expected, _serve, _drift, _selftest):
         add(commands)
     return parser
 
@@ -187,6 +188,10 @@ def _serve(commands: _Commands) -> None:
 def _drift(commands: _Commands) -> None:
     parser = _command(commands, "drift", "compare the fake with recordings of real services")
     parser.add_argument("recordings", nargs="+", type=Path, metavar="RECORDING")
+
+
+def _selftest(commands: _Commands) -> None:
+    _command(commands, "selftest", "put the checks on trial by loops that are known to be broken")
 
 
 def report_request(text: str) -> tuple[str, Path]:

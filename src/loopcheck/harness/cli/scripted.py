@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from loopcheck.fake_providers.provider import Provider
-from loopcheck.fake_providers.script import DialectName
+from loopcheck.fake_providers.provider import Provider, nothing
+from loopcheck.fake_providers.script import DialectName, Mode
 from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.cli.selection import select
 from loopcheck.harness.config import find
@@ -25,14 +25,17 @@ def scripted(pattern: str, options: Namespace) -> tuple[dict[DialectName, Provid
         raise UsageError(f"{pattern!r} is not for {options.dialect}; it is for {there}")
     (scenario,) = scenarios.values()
     # What a script says of streams does nothing to whole responses, so that of streams serves both.
-    modes = {case.dialect: case.mode for case in sorted(chosen, key=lambda case: case.mode != "whole")}
-    providers = {
+    modes: dict[DialectName, Mode] = {}
+    for case in chosen:
+        if modes.get(case.dialect) != "stream":
+            modes[case.dialect] = case.mode
+    providers: dict[DialectName, Provider] = {
         name: Provider(
             script=compile_script(scenario, name, mode),
             dialect=name,
             mode=mode,
             seed=options.seed,
-            record=lambda kind, **fields: 0,
+            record=nothing,
             on=frozenset(scenario.rules.on),
             off=frozenset(options.lenient) | frozenset(scenario.rules.off),
         )

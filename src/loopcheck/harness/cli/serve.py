@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from argparse import Namespace
 from collections.abc import Callable
@@ -20,6 +21,9 @@ _Handler = Callable[[HttpRequest], Reply]
 def run(options: Namespace) -> int:
     """Serves until Ctrl-C. Prints the address once requests are answered."""
     _check(options)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # A shell that starts it in the background has it ignore Ctrl-C otherwise.
+        signal.signal(number, signal.default_int_handler)
     try:
         if options.record is not None:
             _record(options)
@@ -43,7 +47,7 @@ def _check(options: Namespace) -> None:
         raise UsageError("--lenient and --dialect go with --auto and --scenario")
     if options.lenient:
         known = {rule.id for name in _names(options) for rule in dialect(name).rules}
-        for rule in set(options.lenient) - known:
+        for rule in sorted(set(options.lenient) - known):
             raise UsageError(f"no rule {rule!r} to be lenient about; {', '.join(sorted(known))}")
 
 

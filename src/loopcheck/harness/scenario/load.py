@@ -94,12 +94,12 @@ def load_family(path: Path, root: Path) -> list[Scenario]:
 
 def load_builtin() -> list[Scenario]:
     """Every scenario of the catalogue that comes with loopcheck, by id."""
-    return list(_builtin())
+    return load_all(_files_below(CATALOGUE, CATALOGUE))
 
 
 @cache
-def _builtin() -> tuple[Scenario, ...]:
-    return tuple(load_all(_files_below(CATALOGUE, CATALOGUE)))
+def _load_once(path: Path, root: Path) -> list[Scenario]:
+    return load_family(path, root)
 
 
 def load_all(files: Iterable[ScenarioFile]) -> list[Scenario]:
@@ -108,7 +108,8 @@ def load_all(files: Iterable[ScenarioFile]) -> list[Scenario]:
     problems: list[Problem] = []
     for file in files:
         try:
-            family = load_family(file.path, file.root)
+            load = _load_once if file.root == CATALOGUE else load_family
+            family = load(file.path, file.root)
         except ScenarioError as error:
             problems.extend(error.problems)
         else:

@@ -10,7 +10,17 @@ from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.answers import prepare
 from loopcheck.fake_providers.dialects import dialect as load_dialect
 from loopcheck.fake_providers.places import described
-from loopcheck.fake_providers.script import Attempt, DialectName, Fault, Mode, Script, Turn
+from loopcheck.fake_providers.script import (
+    Attempt,
+    DialectName,
+    Fault,
+    Hosted,
+    Mode,
+    Refuse,
+    Script,
+    Think,
+    Turn,
+)
 from loopcheck.fake_providers.wire import Frame, OfferedTool, Reading
 from loopcheck.harness.scenario.compile import compile_script
 from loopcheck.harness.scenario.expectations import AnyOfResult, ValueResult
@@ -22,6 +32,7 @@ _MODELS: Final[Mapping[DialectName, str]] = {
     "chat": "gpt-4.1",
     "messages": "claude-sonnet-4-5",
 }
+_OTHERS: Final = ((Think, "thinking"), (Hosted, "hosted call"), (Refuse, "refusal"))
 _FIRST: Final = 6
 _WIDTH: Final = 120
 _NOISE: Final = frozenset({"obfuscation", "sequence_number", "logprobs"})
@@ -100,6 +111,8 @@ def _attempts(name: str, turn: Turn) -> Iterator[tuple[str, Attempt, int]]:
     asked = 1
     for number, attempt in enumerate(turn.attempts, 1):
         title = name if len(turn.attempts) == 1 else f"{name}, attempt {number}"
+        if attempt.until is not None:
+            title += f" (until {attempt.until})"
         yield title + (f" (times {attempt.times})" if attempt.times > 1 else ""), attempt, asked
         asked += attempt.times
 
@@ -110,9 +123,11 @@ def _said(attempt: Attempt) -> str:
         parts.append(_count(len(attempt.calls), "call"))
     if len(attempt.calls) > 1 and attempt.delivery.interleave:
         parts.append("interleaved")
-    if len(attempt.content) > len(attempt.calls) and not attempt.text:
-        parts.append("refusal")
-    return ", ".join([*(parts or ["nothing"]), f"stop {attempt.stop}"])
+    for kind, word in _OTHERS:
+        if any(isinstance(item, kind) for item in attempt.content):
+            parts.append(word)
+    quirks = [f"quirk {quirk.name}" for quirk in attempt.quirks]
+    return ", ".join([*(parts or ["nothing"]), f"stop {attempt.stop}", *quirks])
 
 
 def _sent(rendered: faults.Rendered, mode: Mode, every_frame: bool) -> str:

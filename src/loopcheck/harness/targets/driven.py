@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from loopcheck.harness.target import TargetError
 from loopcheck.harness.task import Outcome, Task, Tool
-from loopcheck.reference_loop import Limits, LoopTool, ProviderAdapter, ReferenceLoop, Retries
+from loopcheck.reference_loop import (
+    Clock,
+    Limits,
+    LoopTool,
+    ProviderAdapter,
+    ReferenceLoop,
+    Retries,
+)
+
+# What a fake asks to wait for is over at once, and nothing is judged by how long it took.
+LONGEST_WAIT_SECONDS: Final = 0.02
 
 # Any: what a conversation is, is the adapter's own affair.
 AdapterFactory: TypeAlias = Callable[
@@ -42,9 +53,14 @@ async def _run(adapter: ProviderAdapter[Any], task: Task) -> Outcome:
         _limits(task),
         retries=Retries(first_seconds=0.0),  # a fake needs no time to recover
         tool_choice=task.tool_choice,
+        clock=Clock(sleep=_short_sleep),
     )
     outcome = await loop.run(task.prompt)
     return Outcome(state=outcome.state, reason=outcome.reason, text=outcome.text)
+
+
+async def _short_sleep(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, LONGEST_WAIT_SECONDS))
 
 
 def _limits(task: Task) -> Limits:

@@ -2,6 +2,10 @@
 
 What LiteLLM hands over as a message is what the loop believes, so the findings are LiteLLM's:
 its translation between protocols, and its `stream_chunk_builder`. Needs `loopcheck[litellm]`.
+
+LiteLLM's own retries are off, and the loop repeats requests by its policy. Left alone, LiteLLM
+repeats a request where an SDK below it does (twice on chat) and nowhere else, which would say
+more about which dialect has an SDK than about LiteLLM.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ from loopcheck.reference_loop import (
     Reply,
     TaskInfo,
 )
+from loopcheck.reference_loop.adapters import failures
+from loopcheck.reference_loop.adapters.usage import chat_usage
 
 client.suppress_debug_info = True
 
@@ -69,7 +75,7 @@ class LiteLLMAdapter:
                 chunks = [chunk async for chunk in response]
                 response = client.stream_chunk_builder(chunks, messages=conversation["messages"])
         except OpenAIError as error:  # every exception of LiteLLM is one of OpenAI's
-            return Failed(f"{type(error).__name__}: {error}", retryable=began)
+            return failures.inside_stream(error) if began else failures.before_stream(error)
         return _reply(response)
 
     async def _ask(self, conversation: dict[str, Any]) -> Any:
@@ -79,6 +85,8 @@ class LiteLLMAdapter:
             api_key=self.task.api_key,
             stream=self.task.stream,
             max_tokens=4096,
+            max_retries=0,
+            num_retries=0,
             **conversation,
         )
 
@@ -105,24 +113,26 @@ def _reply(response: Any) -> Reply:
         return Failed("LiteLLM made no response of the stream", retryable=True)
     choice = response.choices[0]
     message = choice.message
+    usage = chat_usage(getattr(response, "usage", None))
     refusal = getattr(message, "refusal", None)
     if refusal:
-        return Refused(refusal)
+        return Refused(refusal, usage=usage)
     if choice.finish_reason in ("length", "content_filter"):
-        return Incomplete(choice.finish_reason)
-    if message.tool_calls:
-        return Calls(
-            tuple(
-                ProposedCall(
-                    call_id=call.id,
-                    name=call.function.name or "",
-                    arguments_text=call.function.arguments or "",
-                )
-                for call in message.tool_calls
-            ),
-            message.model_dump(exclude_none=True),
+        return Incomplete(choice.finish_reason, usage=usage)
+    if not message.tool_calls:
+        text = message.content
+        return Final(text, usage=usage) if text else Incomplete("empty", usage=usage)
+    if any(getattr(call, "function", None) is None for call in message.tool_calls):
+        return Failed("a call is no function call", retryable=False, usage=usage)
+    calls = tuple(
+        ProposedCall(
+            call_id=call.id,
+            name=call.function.name or "",
+            arguments_text=call.function.arguments or "",
         )
-    return Final(message.content) if message.content else Incomplete("empty")
+        for call in message.tool_calls
+    )
+    return Calls(calls, message.model_dump(exclude_none=True), usage=usage)
 
 
 @adapter(name="litellm", dialects=DIALECTS, packages=["litellm", "openai"])

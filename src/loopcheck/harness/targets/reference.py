@@ -11,12 +11,12 @@ from typing import Any, Final
 import httpx2
 
 from loopcheck.fake_providers.script import DIALECTS
-from loopcheck.harness.target import adapter
+from loopcheck.harness.target import Target, adapter
 from loopcheck.harness.task import Task
 from loopcheck.reference_loop import ProviderAdapter
 
-# The fakes write at once or never: silence of this length is a stall, not a slow service.
-SILENCE_SECONDS: Final = 3.0
+# The fakes pause for a second at most: longer silence is a stall, not a slow service.
+SILENCE_SECONDS: Final = 1.5
 
 
 @cache
@@ -25,14 +25,27 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-@adapter(name="reference", dialects=DIALECTS, packages=["openai", "anthropic", "jsonschema"])
-@asynccontextmanager
-async def reference(task: Task) -> AsyncIterator[ProviderAdapter[Any]]:
-    async with httpx2.AsyncClient(verify=_tls(), trust_env=False) as client:
-        yield _adapter(task, client)
+def over_sdks(*, silence_seconds: float = SILENCE_SECONDS) -> Target:
+    """The reference loop as a target, which takes silence of that length for a stall."""
+
+    @adapter(
+        name="reference",
+        dialects=DIALECTS,
+        can=("hosted", "thinking"),
+        packages=["openai", "anthropic", "jsonschema"],
+    )
+    @asynccontextmanager
+    async def reference(task: Task) -> AsyncIterator[ProviderAdapter[Any]]:
+        async with httpx2.AsyncClient(verify=_tls(), trust_env=False) as client:
+            yield _adapter(task, client, silence_seconds)
+
+    return reference
 
 
-def _adapter(task: Task, client: httpx2.AsyncClient) -> ProviderAdapter[Any]:
+reference = over_sdks()
+
+
+def _adapter(task: Task, client: httpx2.AsyncClient, silence: float) -> ProviderAdapter[Any]:
     # Each import is heavy; a run of one dialect pays for one SDK.
     if task.dialect == "messages":
         from anthropic import AsyncAnthropic
@@ -42,7 +55,8 @@ def _adapter(task: Task, client: httpx2.AsyncClient) -> ProviderAdapter[Any]:
         anthropic = AsyncAnthropic(
             base_url=task.base_url,
             api_key=task.api_key,
-            timeout=SILENCE_SECONDS,
+            timeout=silence,
+            max_retries=0,
             http_client=client,
         )
         return MessagesAdapter(client=anthropic, model=task.model, stream=task.stream)
@@ -53,6 +67,10 @@ def _adapter(task: Task, client: httpx2.AsyncClient) -> ProviderAdapter[Any]:
 
     made = ChatAdapter if task.dialect == "chat" else ResponsesAdapter
     openai = AsyncOpenAI(
-        base_url=task.base_url, api_key=task.api_key, timeout=SILENCE_SECONDS, http_client=client
+        base_url=task.base_url,
+        api_key=task.api_key,
+        timeout=silence,
+        max_retries=0,
+        http_client=client,
     )
     return made(client=openai, model=task.model, stream=task.stream)

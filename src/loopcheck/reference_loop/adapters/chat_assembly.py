@@ -92,8 +92,7 @@ class ChatAssembly:
             text="".join(self._text),
             refusal=self._refusal,
             calls=tuple(
-                ChatCall(slot.call_id, slot.name, slot.arguments, slot.kind)
-                for slot in self._slots
+                ChatCall(slot.call_id, slot.name, slot.arguments, slot.kind) for slot in self._slots
             ),
             finish=self._finish,
             unattributed=self._unattributed or (self._assumed and self._is_doubtful()),
@@ -126,8 +125,8 @@ class ChatAssembly:
         name, arguments = fields.text(said, "name"), fields.argument_text(said, CALL_TEXT[kind])
         slot = self._find(index, call_id, name)
         if slot is None:
-            if not call_id and not name:
-                self._unattributed = self._unattributed or bool(arguments)
+            if not name and (not call_id or self._without_id()):
+                self._unattributed = self._unattributed or bool(arguments or call_id)
                 return
             slot = _Slot(index, kind)
             self._slots.append(slot)
@@ -151,21 +150,29 @@ class ChatAssembly:
             return None if _opens_another(slot, call_id, name) else slot
         begun = [slot for slot in self._slots if slot.index is None]
         late = _named(begun, call_id)
-        if late is None and not call_id and not name:
+        if late is None and not name:
             # The only one that began without an index; or a growing index on an only call.
             late = begun[0] if begun == [self._current] else self._only()
+            if late is not None and call_id and late.call_id:
+                return None
         if late is not None and late.index is None:
             late.index = index
         return late
 
     def _find_without_index(self, call_id: str, name: str) -> _Slot | None:
         if slot := _named(self._slots, call_id):
-            return None if _opens_another(slot, call_id, name) else slot
+            return slot
+        if call_id and not name:
+            # A late id, if only one call still waits for its own.
+            waiting = self._without_id()
+            return waiting[0] if len(waiting) == 1 else None
         current = self._current
-        if current is None or _opens_another(current, call_id, name):
+        if current is None or call_id or (name and current.arguments and name != current.name):
             return None
-        # An id alone is a late one; an id with a name opens a call.
-        return None if call_id and name else current
+        return current
+
+    def _without_id(self) -> list[_Slot]:
+        return [slot for slot in self._slots if not slot.call_id]
 
     def _only(self) -> _Slot | None:
         return self._slots[0] if len(self._slots) == 1 else None
@@ -179,12 +186,12 @@ def _named(slots: list[_Slot], call_id: str) -> _Slot | None:
 
 
 def _opens_another(slot: _Slot, call_id: str, name: str) -> bool:
-    """Whether a delta that seems to go on with this call begins another one.
+    """Whether a delta under this call's index begins another one.
 
-    A new id does. So does a new name after arguments.
+    A new id does. So does a new name after arguments, where there is no id to tell.
     """
-    if call_id and slot.call_id and call_id != slot.call_id:
-        return True
+    if slot.call_id:
+        return call_id not in ("", slot.call_id)
     return bool(name and slot.arguments and name != slot.name)
 
 

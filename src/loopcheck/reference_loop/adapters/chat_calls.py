@@ -53,8 +53,6 @@ def replayed(item: JsonObject, call: ProposedCall, result: CallResult) -> JsonOb
     """The call as the next request holds it."""
     kind, name = fields.text(item, "type"), replayed_name(call.name)
     text = (
-        call.arguments_text
-        if kind == "custom"
-        else replayed_arguments(call.arguments_text, result)
+        call.arguments_text if kind == "custom" else replayed_arguments(call.arguments_text, result)
     )
     return {"id": call.call_id, "type": kind, kind: {"name": name, CALL_TEXT[kind]: text}}

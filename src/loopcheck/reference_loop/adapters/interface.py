@@ -45,9 +45,10 @@ class ProviderAdapter(Protocol[ConversationT]):
         ...
 
     async def request(self, conversation: ConversationT, /) -> Reply:
-        """Asks the model and waits for the whole response.
+        """Asks the model and waits for the whole response, also where it is queued first.
 
-        What goes wrong on the way is a Failed reply, not an exception.
+        What goes wrong on the way is a Failed reply, not an exception. Nothing is tried again
+        here: a Failed says whether, and after how long, the loop may repeat the request.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from anthropic import AnthropicError, AsyncAnthropic, Omit, omit
@@ -11,6 +11,7 @@ from anthropic import AnthropicError, AsyncAnthropic, Omit, omit
 from loopcheck.reference_loop.adapters import failures, fields
 from loopcheck.reference_loop.adapters.conversation import (
     Conversation,
+    ResponseRecord,
     begin,
     replayed_name,
     restored,
@@ -18,7 +19,6 @@ from loopcheck.reference_loop.adapters.conversation import (
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.messages_assembly import (
     MessagesAssembly,
-    MessagesBlock,
     MessagesTurn,
     whole_turn,
 )
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from anthropic.types import MessageParam, ToolChoiceParam, ToolUnionParam
 
 
+# The service worked on its own, and goes on with that once it gets it back.
+_HANDED_BACK = ("pause_turn", "compaction")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesAdapter:
     """Speaks Messages; `stream` says how responses are asked for."""
@@ -48,12 +52,17 @@ class MessagesAdapter:
     stream: bool
     max_tokens: int = 4096
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "client", failures.without_retries(self.client))
+
     def start(self, task: TaskInfo) -> Conversation:
-        return begin(task, {"role": "user", "content": task.prompt})
+        return begin(task, "messages")
 
     async def request(self, conversation: Conversation) -> Reply:
         messages = cast("list[MessageParam]", list(conversation.history))
         tools, choice = _offers(conversation), _choice(conversation)
+        container = fields.text(conversation.state, "container") or omit
+        version = str(self.client.default_headers.get("anthropic-version", ""))
         create = self.client.messages.create
         try:
             if not self.stream:
@@ -63,14 +72,16 @@ class MessagesAdapter:
                     messages=messages,
                     tools=tools or omit,
                     tool_choice=choice,
+                    container=container,
                 )
-                return _whole_reply(message, conversation)
+                return _whole_reply(message, conversation, version)
             stream = await create(
                 model=self.model,
                 max_tokens=self.max_tokens,
                 messages=messages,
                 tools=tools or omit,
                 tool_choice=choice,
+                container=container,
                 stream=True,
             )
         except AnthropicError as error:
@@ -79,52 +90,55 @@ class MessagesAdapter:
             return failures.unreadable(error)
         assembly = MessagesAssembly()
         failed = await fill(assembly, stream)
-        return failed or interpret(assembly.turn(), conversation)
+        return failed or interpret(assembly.turn(), conversation, version)
 
     def append(
         self, conversation: Conversation, calls: Calls, results: Sequence[CallResult]
     ) -> Conversation:
-        blocks = cast("tuple[MessagesBlock, ...]", calls.turn)
-        answered = zip(calls.calls, results, strict=True)
+        record = cast("ResponseRecord", calls.turn)
+        asked = [item for item in record.items if _is_call(item)]
+        answered = iter(list(zip(asked, calls.calls, results, strict=True)))
         content = [
-            _replayed(block.content, *next(answered)) if block.is_call else block.content
-            for block in blocks
-            if not _is_blank(block)
+            _replayed(*next(answered)) if _is_call(item) else item
+            for item in record.items
+            if not _is_blank(item)
         ]
         messages: list[JsonObject] = []
         if content:
             messages.append({"role": "assistant", "content": content})
         if results:
             messages.append({"role": "user", "content": [_answer(result) for result in results]})
-        return conversation.extended(messages)
+        return conversation.extended(messages, record, asked)
 
     def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
-        blocks = cast("tuple[MessagesBlock, ...]", turn or ())
-        return conversation.stored([asdict(block) for block in blocks])
+        return conversation.stored(turn)
 
-    def load(self, value: object) -> tuple[Conversation, object]:
-        conversation, turn = restored(value)
-        blocks = turn if isinstance(turn, list) else []
-        return conversation, tuple(
-            MessagesBlock(fields.as_object(block["content"]), fields.text(block, "arguments"))
-            for block in blocks
-        )
+    def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
+        return restored(value, "messages")
 
 
-def interpret(turn: MessagesTurn, conversation: Conversation) -> Reply:
+def interpret(turn: MessagesTurn, conversation: Conversation, version: str = "") -> Reply:
     """What a turn means. Only a stop reason followed by message_stop ends it."""
+    usage = turn.usage
     text = "".join(fields.text(block.content, "text") for block in turn.blocks)
     if turn.stop is None:
-        return Failed("the response ended without stop reason and message_stop", retryable=True)
+        missing = "the response ended without stop reason and message_stop"
+        return Failed(missing, retryable=True, usage=usage)
     if turn.stop == "refusal":
-        return Refused(text)
+        return Refused(text, usage=usage)
     if turn.stop == "max_tokens":
-        return Incomplete("length")
+        return Incomplete("length", usage=usage)
     if turn.stop == "model_context_window_exceeded":
-        return Incomplete("context")
+        return Incomplete("context", usage=usage)
     if turn.unattributed:
-        return Failed("argument fragments belong to no call", retryable=True)
-    calls = tuple(
+        return Failed("argument fragments belong to no call", retryable=True, usage=usage)
+    if turn.stop in _HANDED_BACK or any(block.is_call for block in turn.blocks):
+        return _proposal(turn, conversation, version)
+    return Final(text, usage=usage) if text else Incomplete("empty", usage=usage)
+
+
+def _proposal(turn: MessagesTurn, conversation: Conversation, version: str) -> Calls:
+    proposed = tuple(
         ProposedCall(
             call_id=fields.text(block.content, "id") or conversation.local_id(ordinal),
             name=fields.text(block.content, "name"),
@@ -132,21 +146,29 @@ def interpret(turn: MessagesTurn, conversation: Conversation) -> Reply:
         )
         for ordinal, block in enumerate(block for block in turn.blocks if block.is_call)
     )
-    if calls or turn.stop == "pause_turn":
-        return Calls(calls, turn.blocks)
-    return Final(text) if text else Incomplete("empty")
+    record = ResponseRecord(
+        provider="messages",
+        api_version=version,
+        response_id=turn.response_id,
+        items=tuple(block.item() for block in turn.blocks),
+        state={"container": turn.container} if turn.container else {},
+    )
+    return Calls(proposed, record, usage=turn.usage)
 
 
-def _whole_reply(message: object, conversation: Conversation) -> Reply:
+def _whole_reply(message: object, conversation: Conversation, version: str) -> Reply:
     if error := fields.value(message, "error"):
         return failures.reported(error, otherwise="the provider reported an error")
-    return interpret(whole_turn(message), conversation)
+    return interpret(whole_turn(message), conversation, version)
 
 
-def _is_blank(block: MessagesBlock) -> bool:
+def _is_call(item: JsonObject) -> bool:
+    return item.get("type") == "tool_use"
+
+
+def _is_blank(item: JsonObject) -> bool:
     """Whether this is a text block without text, which the service sends and then refuses."""
-    kind, text = block.content.get("type"), fields.text(block.content, "text")
-    return kind == "text" and not text.strip()
+    return item.get("type") == "text" and not fields.text(item, "text").strip()
 
 
 def _replayed(content: JsonObject, call: ProposedCall, result: CallResult) -> JsonObject:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopcheck.reference_loop.adapters import fields
+from loopcheck.reference_loop.adapters.usage import messages_usage
 from loopcheck.reference_loop.arguments import JsonObject
+from loopcheck.reference_loop.events import Usage
 
 _TEXTS: Final = {
     "text_delta": "text",
@@ -27,17 +29,25 @@ class MessagesBlock:
     def is_call(self) -> bool:
         return self.content.get("type") == "tool_use"
 
+    def item(self) -> JsonObject:
+        """The block, with the input of a call as the text that the model wrote."""
+        return {**self.content, "input": self.arguments} if self.is_call else self.content
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesTurn:
     """What one response said. `stop` is None where the protocol's end signal is missing.
 
-    `unattributed`: there were argument fragments for a block that was never begun.
+    `unattributed`: there were argument fragments for a block that was never begun. `container`
+    is where the service runs code, which the next request has to name.
     """
 
     blocks: tuple[MessagesBlock, ...] = ()
     stop: str | None = None
     unattributed: bool = False
+    response_id: str = ""
+    container: str = ""
+    usage: Usage | None = None
 
 
 def whole_turn(message: object) -> MessagesTurn:
@@ -45,6 +55,9 @@ def whole_turn(message: object) -> MessagesTurn:
     return MessagesTurn(
         blocks=tuple(_block(item) for item in fields.entries(message, "content")),
         stop=fields.text(message, "stop_reason") or None,
+        response_id=fields.text(message, "id"),
+        container=_container(message),
+        usage=messages_usage(fields.value(message, "usage")),
     )
 
 
@@ -88,6 +101,9 @@ class MessagesAssembly:
     _stop: str | None = None
     _is_over: bool = False
     _unattributed: bool = False
+    _response_id: str = ""
+    _container: str = ""
+    _usage: list[object] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
@@ -101,8 +117,15 @@ class MessagesAssembly:
             self._by_index[index] = block
         elif kind == "content_block_delta":
             self._extend(index, fields.value(event, "delta"))
+        elif kind == "message_start":
+            message = fields.value(event, "message")
+            self._response_id = fields.text(message, "id")
+            self._usage.append(fields.value(message, "usage"))
         elif kind == "message_delta":
-            self._stop = fields.text(fields.value(event, "delta"), "stop_reason") or self._stop
+            delta = fields.value(event, "delta")
+            self._stop = fields.text(delta, "stop_reason") or self._stop
+            self._container = _container(delta) or self._container
+            self._usage.append(fields.value(event, "usage"))
         elif kind == "message_stop":
             self._is_over = True
 
@@ -111,6 +134,9 @@ class MessagesAssembly:
             blocks=tuple(block.finished() for block in self._blocks),
             stop=self._stop if self._is_over else None,
             unattributed=self._unattributed,
+            response_id=self._response_id,
+            container=self._container,
+            usage=messages_usage(*self._usage),
         )
 
     def _extend(self, index: int | None, delta: object) -> None:
@@ -119,6 +145,10 @@ class MessagesAssembly:
             block.take(delta)
         elif fields.text(delta, "partial_json"):
             self._unattributed = True
+
+
+def _container(of: object) -> str:
+    return fields.text(fields.value(of, "container"), "id")
 
 
 def _block(block: object) -> MessagesBlock:
@@ -133,6 +163,6 @@ def _block(block: object) -> MessagesBlock:
 def _input_of(text: str) -> object:
     try:
         value: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value

@@ -7,8 +7,8 @@ with its ids and its encrypted content. So a run does not depend on what the ser
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from openai import AsyncOpenAI, Omit, OpenAIError, omit
 
@@ -18,16 +18,21 @@ from loopcheck.reference_loop.adapters.conversation import (
     Conversation,
     ResponseRecord,
     begin,
-    replayed_arguments,
-    replayed_name,
     restored,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.responses_assembly import (
-    CALL_TEXT,
     ResponsesAssembly,
     ResponsesTurn,
     whole_turn,
+)
+from loopcheck.reference_loop.adapters.responses_items import (
+    CALL_TEXT,
+    answer_to,
+    calls_among,
+    replayed,
+    text_name,
+    waits_for,
 )
 from loopcheck.reference_loop.adapters.streams import fill
 from loopcheck.reference_loop.arguments import JsonObject
@@ -46,11 +51,6 @@ if TYPE_CHECKING:
     from openai.types.responses import ResponseInputParam, ToolParam
     from openai.types.responses.response_create_params import ToolChoice
 
-# Tools of these types were never offered here, so nobody could answer.
-_FOR_THE_CLIENT: Final = frozenset(
-    {"apply_patch_call", "computer_call", "local_shell_call", "shell_call"}
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponsesAdapter:
@@ -59,7 +59,7 @@ class ResponsesAdapter:
     client: AsyncOpenAI
     model: str
     stream: bool
-    polling: Polling = Polling()
+    polling: Polling = field(default_factory=Polling)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "client", failures.without_retries(self.client))
@@ -100,21 +100,14 @@ class ResponsesAdapter:
         self, conversation: Conversation, calls: Calls, results: Sequence[CallResult]
     ) -> Conversation:
         record = cast("ResponseRecord", calls.turn)
-        answered = zip(calls.calls, results, strict=True)
+        asked = calls_among(record.items)
+        answered = iter(list(zip(asked, calls.calls, results, strict=True)))
         items = [
-            _replayed(item, *next(answered)) if _is_call(item) else item
+            replayed(*next(answered)) if text_name(item) else item
             for item in record.items
             if item["type"] != "message" or item.get("content")
         ]
-        asked = [item for item in record.items if _is_call(item)]
-        outputs: list[JsonObject] = [
-            {
-                "type": f"{item['type']}_output",
-                "call_id": result.call_id,
-                "output": result.text,
-            }
-            for item, result in zip(asked, results, strict=True)
-        ]
+        outputs = list(map(answer_to, asked, results))
         return conversation.extended([*items, *outputs], record, asked)
 
     def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
@@ -128,8 +121,9 @@ def interpret(turn: ResponsesTurn, conversation: Conversation, version: str = ""
     """What a turn means. Only `completed` is an end that anything may be done upon."""
     usage = turn.usage
     if turn.status == "incomplete":
-        why = "content_filter" if turn.why == "content_filter" else "length"
-        return Incomplete(why, usage=usage)
+        return Incomplete(
+            "content_filter" if turn.why == "content_filter" else "length", usage=usage
+        )
     if turn.status != "completed":
         otherwise = (
             f"the response ended as {turn.status}" if turn.status else "no response.completed"
@@ -139,12 +133,12 @@ def interpret(turn: ResponsesTurn, conversation: Conversation, version: str = ""
     refusals = [fields.text(part, "refusal") for part in parts if _is(part, "refusal")]
     if refusals:
         return Refused("".join(refusals), usage=usage)
-    calls = [item for item in turn.items if _is_call(item)]
+    calls = calls_among(turn.items)
     if any(item.get("status") == "incomplete" for item in calls):
         return Incomplete("length", usage=usage)
     if turn.unattributed:
         return Failed("argument fragments belong to no call", retryable=True, usage=usage)
-    if foreign := _unanswerable(turn):
+    if foreign := waits_for(turn.items):
         return Failed(
             f"the response waits for an answer to {foreign}, which is not offered here",
             retryable=False,
@@ -176,20 +170,6 @@ def _proposal(
     return Calls(proposed, record, usage=turn.usage)
 
 
-def _unanswerable(turn: ResponsesTurn) -> str:
-    """The type of an item that somebody has to answer, and that the service did not itself."""
-    answered = {
-        item.get("call_id") for item in turn.items if fields.text(item, "type").endswith("_output")
-    }
-    for item in turn.items:
-        kind = fields.text(item, "type")
-        if kind == "mcp_approval_request":
-            return kind
-        if kind in _FOR_THE_CLIENT and item.get("call_id") not in answered:
-            return kind
-    return ""
-
-
 def _parts(turn: ResponsesTurn) -> Iterator[object]:
     for item in turn.items:
         if _is(item, "message"):
@@ -198,17 +178,6 @@ def _parts(turn: ResponsesTurn) -> Iterator[object]:
 
 def _is(item: object, kind: str) -> bool:
     return fields.value(item, "type") == kind
-
-
-def _is_call(item: JsonObject) -> bool:
-    return fields.text(item, "type") in CALL_TEXT
-
-
-def _replayed(item: JsonObject, call: ProposedCall, result: CallResult) -> JsonObject:
-    mended = {**item, "call_id": call.call_id, "name": replayed_name(call.name)}
-    if _is(item, "custom_tool_call"):
-        return mended  # its input is free text, never wrong as such
-    return {**mended, "arguments": replayed_arguments(call.arguments_text, result)}
 
 
 def _offers(conversation: Conversation) -> list[ToolParam]:

@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopcheck.reference_loop.adapters import fields
+from loopcheck.reference_loop.adapters.responses_items import (
+    CALL_TEXT,
+    text_name,
+    tidy,
+    without_repeats,
+)
 from loopcheck.reference_loop.adapters.usage import responses_usage
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import Usage
@@ -18,9 +24,6 @@ from loopcheck.reference_loop.events import Usage
 TERMINAL: Final = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.cancelled", "error"}
 )
-# The calls that a client answers, and the field with what the model wrote for them.
-CALL_TEXT: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-
 _DELTAS: Final = {
     "response.function_call_arguments.delta": "arguments",
     "response.custom_tool_call_input.delta": "input",
@@ -56,7 +59,7 @@ def whole_turn(response: object) -> ResponsesTurn:
     """The turn of a response that came in one piece."""
     output = fields.entries(response, "output")
     return ResponsesTurn(
-        items=tuple(_tidy(fields.as_object(item)) for item in output),
+        items=tuple(tidy(fields.as_object(item)) for item in output),
         status=fields.text(response, "status") or ("completed" if output else None),
         why=fields.text(fields.value(response, "incomplete_details"), "reason"),
         error=fields.value(response, "error"),
@@ -75,7 +78,7 @@ class _Item:
 
     def take(self, snapshot: JsonObject) -> None:
         """A done item replaces what was known, but a call loses nothing by being repeated."""
-        if self.snapshot.get("type") == snapshot.get("type") and _text_name(snapshot):
+        if self.snapshot.get("type") == snapshot.get("type") and text_name(snapshot):
             stated = {name: item for name, item in snapshot.items() if item != ""}
             earlier = {name: item for name, item in self.snapshot.items() if name != "status"}
             self.snapshot = {**earlier, **stated}
@@ -93,7 +96,7 @@ class _Item:
         return self.done.get(name) or self.deltas.get(name, "")
 
     def finished(self) -> JsonObject:
-        if name := _text_name(self.snapshot):
+        if name := text_name(self.snapshot):
             stated, streamed = self.snapshot.get(name, ""), self.streamed(name)
             first, second = (stated, streamed) if self.is_done else (streamed, stated)
             return {**self.snapshot, name: first or second}
@@ -142,7 +145,7 @@ class ResponsesAssembly:
         self._reconcile(response)
         items = [self._items[index].finished() for index in sorted(self._items)]
         return ResponsesTurn(
-            items=tuple(_without_repeats([item for item in items if item.get("type")])),
+            items=tuple(without_repeats([item for item in items if item.get("type")])),
             status=fields.text(self._terminal, "type").removeprefix("response.") or None,
             why=fields.text(fields.value(response, "incomplete_details"), "reason"),
             error=fields.value(response, "error") or self._terminal,
@@ -156,7 +159,7 @@ class ResponsesAssembly:
         )
 
     def _given(self, event: object) -> JsonObject:
-        return _tidy(fields.as_object(fields.value(event, "item")))
+        return tidy(fields.as_object(fields.value(event, "item")))
 
     def _add(self, event: object) -> None:
         snapshot = self._given(event)
@@ -183,7 +186,7 @@ class ResponsesAssembly:
 
     def _reconcile(self, response: object) -> None:
         for position, given in enumerate(fields.entries(response, "output")):
-            snapshot = _tidy(fields.as_object(given))
+            snapshot = tidy(fields.as_object(given))
             index = self._match(position, snapshot)
             if index is not None:
                 self._items[index].take(snapshot)
@@ -201,28 +204,3 @@ class ResponsesAssembly:
             if (call_id := snapshot.get("call_id")) and other.snapshot.get("call_id") == call_id:
                 return index
         return None
-
-
-def _text_name(item: JsonObject) -> str | None:
-    return CALL_TEXT.get(fields.text(item, "type"))
-
-
-def _tidy(item: JsonObject) -> JsonObject:
-    """What the model wrote for a call as text, whatever it came as."""
-    name = _text_name(item)
-    return item if name is None else {**item, name: fields.argument_text(item, name)}
-
-
-def _without_repeats(items: list[JsonObject]) -> list[JsonObject]:
-    """The items without a call that is told again: the same ids, and nothing else in it."""
-    kept: dict[object, JsonObject] = {}
-    for position, item in enumerate(items):
-        key: object = position
-        name = _text_name(item)
-        if name and item.get("id"):
-            key = (item.get("id"), item.get("call_id"))
-            first = kept.get(key)
-            if first is not None and item[name] not in ("", first.get(name)):
-                key = position
-        kept.setdefault(key, item)
-    return list(kept.values())

@@ -51,7 +51,8 @@ async def fill(assembly: Assembly, stream: EventStream) -> Failed | None:
             assembly.feed(event)
         await _read_out(stream)
     finally:
-        await stream.close()
+        with contextlib.suppress(Exception):
+            await stream.close()
     return None
 
 

@@ -51,6 +51,4 @@ def _last(counts: tuple[object, ...] | list[object], name: str) -> int | None:
 def _usage(read: int | None, written: int | None, reasoned: int | None) -> Usage | None:
     if read is None and written is None:
         return None
-    return Usage(
-        input_tokens=read or 0, output_tokens=written or 0, reasoning_tokens=reasoned or 0
-    )
+    return Usage(input_tokens=read or 0, output_tokens=written or 0, reasoning_tokens=reasoned or 0)

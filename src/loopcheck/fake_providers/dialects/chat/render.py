@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from loopcheck.fake_providers.dialects.chat.form import CALL_TEXT
-from loopcheck.fake_providers.dialects.openai_common import obfuscation, pads
+from loopcheck.fake_providers.dialects.openai_common import pads
+from loopcheck.fake_providers.padding import padding
 from loopcheck.fake_providers.script import Refuse, Say, Stop
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -119,7 +121,7 @@ class _Stream:
             **usage,
         }
         if pads(answer.reading.body):
-            chunk["obfuscation"] = obfuscation(answer.response_id, len(self.frames), text)
+            chunk["obfuscation"] = padding(answer.response_id, len(self.frames), text)
         return chunk
 
 
@@ -192,5 +194,6 @@ def _usage(answer: Answer) -> JsonObject:
     }
 
 
+@lru_cache(maxsize=64)
 def _fingerprint(model: str) -> str:
     return "fp_" + hashlib.sha256(model.encode()).hexdigest()[:10]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from loopcheck.fake_providers.dialects.messages.conversation import Conversation
 from loopcheck.fake_providers.wire import JsonObject
 
 
@@ -53,6 +54,14 @@ def blocks_of(number: int, message: JsonObject) -> Iterator[Block]:
 
 def sides(history: Sequence[JsonObject]) -> list[Side]:
     """The conversation with consecutive messages of one role merged."""
+    if not isinstance(history, Conversation):
+        return _merged(history)
+    if history.sides is None:
+        history.sides = _merged(history)
+    return history.sides
+
+
+def _merged(history: Sequence[JsonObject]) -> list[Side]:
     merged: list[Side] = []
     for number, message in enumerate(history):
         role = text_of(message, "role")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject
+
+if TYPE_CHECKING:
+    from loopcheck.fake_providers.dialects.messages.blocks import Side
 
 CURRENT_VERSION = "2026-10-21"
 
@@ -13,12 +17,13 @@ class Conversation(tuple[JsonObject, ...]):
     """The effective messages of one request, with its API version, its betas and its size.
 
     Rules see nothing of a request but its conversation and its body; those about headers find
-    what they need here.
+    what they need here. `sides` is kept by `blocks.sides`, since many rules look at them.
     """
 
     version: str | None
     betas: frozenset[str]
     size: int
+    sides: list[Side] | None = None
 
 
 def conversation(messages: Sequence[JsonObject], request: HttpRequest) -> Conversation:

@@ -6,7 +6,6 @@ if it were absent, and refused by the rules about forms.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
@@ -20,6 +19,7 @@ from loopcheck.fake_providers.dialects.messages.blocks import (
 )
 from loopcheck.fake_providers.dialects.messages.conversation import conversation
 from loopcheck.fake_providers.dialects.messages.errors import invalid
+from loopcheck.fake_providers.json_body import parsed
 from loopcheck.fake_providers.sse import compact
 from loopcheck.fake_providers.wire import (
     HttpRequest,
@@ -61,8 +61,8 @@ def read(request: HttpRequest, memory: Memory) -> Reading:
 
 def _parsed(raw: bytes) -> JsonObject:
     try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        body = parsed(raw)
+    except ValueError as error:
         raise invalid(f"The request body is not valid JSON: {error}") from None
     if not isinstance(body, dict):
         raise invalid("Input should be an object")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from loopcheck.fake_providers.dialects.messages.errors import field_error, invalid, unknown_model
 from loopcheck.fake_providers.dialects.messages.models import NAMES
+from loopcheck.fake_providers.json_body import parsed
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject
 
 COUNT_PATH: Final = "v1/messages/count_tokens"
@@ -35,13 +35,13 @@ def answer(request: HttpRequest, models: frozenset[str] = frozenset()) -> JsonOb
 
 def _counted(body: bytes) -> JsonObject:
     try:
-        parsed = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        value = parsed(body)
+    except ValueError as error:
         raise invalid(f"The request body is not valid JSON: {error}") from None
-    if not isinstance(parsed, dict):
+    if not isinstance(value, dict):
         raise invalid("Input should be an object")
     for name in ("model", "messages"):
-        if name not in parsed:
+        if name not in value:
             raise field_error(name, "Field required")
     return {"input_tokens": len(body) // _CHARACTERS_PER_TOKEN + 1}
 

@@ -86,14 +86,18 @@ def _switched_off(
 def _bad_seal(
     history: Sequence[JsonObject], body: JsonObject, memory: Memory
 ) -> ServiceError | None:
+    thoughts = [
+        block
+        for number, message in enumerate(history)
+        for block in _thoughts(blocks_of(number, message))
+    ]
+    if not thoughts:
+        return None
     known = {seal for content in _contents(memory) for block in content if (seal := _seal(block))}
-    for number, message in enumerate(history):
-        for block in _thoughts(blocks_of(number, message)):
-            if not _is_valid(_seal(block.value), known, redacted=block.kind != "thinking"):
-                name = _SEALS[block.kind]
-                return invalid(
-                    f"{block.path}: Invalid `{name}` in `{block.kind}` block", block.path
-                )
+    for block in thoughts:
+        if not _is_valid(_seal(block.value), known, redacted=block.kind != "thinking"):
+            name = _SEALS[block.kind]
+            return invalid(f"{block.path}: Invalid `{name}` in `{block.kind}` block", block.path)
     return None
 
 
@@ -106,11 +110,13 @@ def _modified(
 ) -> ServiceError | None:
     for side in _running_turn(history)[-1:]:
         thoughts = list(_thoughts(side.blocks))
+        if not thoughts:
+            continue
         issued = [block for content in _issued(side, memory) for block in content]
         there, expected = _marks(block.value for block in side.blocks), _marks(issued)
         if there.count(_CALL) != expected.count(_CALL):
             there, expected = ([m for m in marks if m != _CALL] for marks in (there, expected))
-        if thoughts and issued and there != expected:
+        if issued and there != expected:
             path = _first_change(thoughts, [m for m in expected if m != _CALL]).path
             return invalid(
                 f"{path}: `thinking` or `redacted_thinking` blocks in the latest assistant "

@@ -64,12 +64,18 @@ def check_types(items: Sequence[JsonObject]) -> None:
 
 def tools(body: JsonObject) -> Sequence[JsonObject]:
     """The tools, each with its name where its kind has one."""
-    found = objects(body, "tools")
+    return _tools(body, "")
+
+
+def _tools(holder: JsonObject, within: str) -> Sequence[JsonObject]:
+    found = objects(holder, "tools")
     for position, tool in enumerate(found):
-        path = f"tools[{position}]"
+        path = f"{within}tools[{position}]"
         require_text(tool, "type", path)
         if tool["type"] in ("function", "custom", "namespace"):
             require_text(tool, "name", path)
+        if tool["type"] == "namespace":
+            _tools(tool, f"{path}.")
     return found
 
 

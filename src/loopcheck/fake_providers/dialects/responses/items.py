@@ -9,7 +9,7 @@ from typing import Final, Literal
 from loopcheck.fake_providers.dialects.openai_common import part_text
 from loopcheck.fake_providers.wire import Item, ItemKind, JsonObject
 
-_ROLE_KINDS: Final[dict[object, ItemKind]] = {
+_ROLE_KINDS: Final[dict[str, ItemKind]] = {
     "user": "user",
     "system": "system",
     "developer": "system",
@@ -87,7 +87,7 @@ def _message(item: JsonObject, blank: Item) -> list[Item]:
     content = item.get("content")
     text = part_text(content)
     if item.get("role") != "assistant":
-        return [replace(blank, kind=_ROLE_KINDS.get(item.get("role"), "other"), text=text)]
+        return [replace(blank, kind=_ROLE_KINDS.get(str(item.get("role")), "other"), text=text)]
     refusal = part_text(content, "refusal")
     said = [replace(blank, kind="say", text=text)] if text or not refusal else []
     return [*said, replace(blank, kind="refusal", text=refusal)] if refusal else said

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopcheck.fake_providers.delivery import label_of
-from loopcheck.fake_providers.dialects.openai_common import error_object, obfuscation, pads
+from loopcheck.fake_providers.dialects.openai_common import error_object, pads
 from loopcheck.fake_providers.dialects.responses import body, hosted, output
+from loopcheck.fake_providers.padding import padding
 from loopcheck.fake_providers.script import Refuse, Say
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -95,7 +96,7 @@ class _Stream:
             fields["logprobs"] = []
         if not isinstance(piece, Refuse) and pads(self.answer.reading.body):
             sequence = len(self.frames)
-            fields["obfuscation"] = obfuscation(self.answer.response_id, sequence, text)
+            fields["obfuscation"] = padding(self.answer.response_id, sequence, text)
         self._about(index, f"{event[0]}.delta", fields, "fragment", text)
 
     def close(self, index: int) -> None:

@@ -106,13 +106,15 @@ def broken_seal(asked: Asked) -> Iterator[ServiceError]:
 
 def reasoning_alone(asked: Asked) -> Iterator[ServiceError]:
     """Reasoning without the item that it led to right behind it."""
+    if not any(kind_of(item) == "reasoning" for item, _ in _sent_pairs(asked)):
+        return
     followers = state.followers(asked.memory)
     for item, behind in _sent_pairs(asked):
         named = item.get("id")
         if kind_of(item) != "reasoning":
             continue
         stored = followers.get(named) if isinstance(named, str) else None
-        if named in followers and stored is None:
+        if isinstance(named, str) and named in followers and stored is None:
             continue
         if not _follows(behind, stored):
             yield invalid(
@@ -133,14 +135,16 @@ def message_without_reasoning(asked: Asked) -> Iterator[ServiceError]:
 
 
 def _without_reasoning(asked: Asked, kinds: tuple[str, ...]) -> Iterator[ServiceError]:
+    if not any(item.get("id") and kind_of(item) in kinds for item, _ in _sent_pairs(asked)):
+        return
     leads = {
         item["id"]: reasoning
         for reasoning, item in state.followers(asked.memory).items()
         if item is not None
     }
-    held = {item.get("id") for item in asked.history}
+    held = [item.get("id") for item in asked.history]
     for item, _ in _sent_pairs(asked):
-        named, kind = item.get("id"), kind_of(item)
+        named, kind = str(item.get("id")), kind_of(item)
         lead = leads.get(named)
         if kind in kinds and lead is not None and lead not in held:
             yield invalid(

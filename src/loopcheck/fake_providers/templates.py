@@ -1,0 +1,191 @@
+"""Answers that were given before, given again under other ids, at the cost of filling these in.
+
+Loops retry, and load tests ask for one thing a thousand times. What differs between two answers
+of one attempt to equal requests are ids, times and padding: the rest is rendered once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from typing import Final
+
+from loopcheck.fake_providers import faults
+from loopcheck.fake_providers.dialects.interface import Dialect
+from loopcheck.fake_providers.faults import Rendered
+from loopcheck.fake_providers.padding import STAND_IN, paddings
+from loopcheck.fake_providers.script import Attempt, Mode
+from loopcheck.fake_providers.wire import Answer, IssuedCall, Piece
+
+_MOST_KEPT: Final = 64
+_TIME: Final = 8_888_888_888_888_001
+_PAD: Final = re.compile(rf"{STAND_IN}(\d+):(\d+)~")
+_ANY_PAD: Final = rf"{STAND_IN}\d+:\d+~"
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """An answer without its ids. `parts` are its texts, empty at the places to fill in:
+    `places` has those of each value, `pad_places` those of `pads`, which are known by the number
+    of their event and their size. Frames and segments are cut where those of `first`, the answer
+    that it was made from, end."""
+
+    first: Rendered
+    parts: tuple[str, ...]
+    places: tuple[tuple[int, ...], ...]
+    pad_places: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+    frame_ends: tuple[int, ...]
+    segment_ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, blank: Rendered, blanks: Sequence[str], first: Rendered) -> _Template:
+        """The template for what was rendered with these blanks, and with values as `first`."""
+        any_blank = "|".join([_ANY_PAD, *blanks])
+        parts = re.split(f"({any_blank})", "".join(blank.frame_texts))
+        blank_places = range(1, len(parts), 2)
+        pads = {at: found for at in blank_places if (found := _PAD.fullmatch(parts[at]))}
+        return cls(
+            first=first,
+            parts=tuple("" if at % 2 else part for at, part in enumerate(parts)),
+            places=tuple(
+                tuple(at for at in blank_places if parts[at] == value) for value in blanks
+            ),
+            pad_places=tuple(pads),
+            pads=tuple((int(found[1]), int(found[2])) for found in pads.values()),
+            frame_ends=_ends(first.frame_texts),
+            segment_ends=_ends(first.segments),
+        )
+
+    def filled(self, answer: Answer, headers: faults.Headers) -> Rendered | None:
+        """The answer with its own ids; None where these have other lengths."""
+        parts = list(self.parts)
+        for value, places in zip(_values(answer), self.places, strict=True):
+            for place in places:
+                parts[place] = value
+        pads = paddings(answer.response_id, self.pads)
+        for place, pad in zip(self.pad_places, pads, strict=True):
+            parts[place] = pad
+        text = "".join(parts)
+        body = text.encode()
+        if len(text) != self.frame_ends[-1] or len(body) != self.segment_ends[-1]:
+            return None
+        return replace(
+            self.first,
+            headers=headers,
+            body_frames=(),
+            segments=tuple([body[start:end] for start, end in pairwise(self.segment_ends)]),
+            frame_texts=tuple([text[start:end] for start, end in pairwise(self.frame_ends)]),
+        )
+
+
+@dataclass(slots=True)
+class _Entry:
+    attempt: Attempt
+    answer: Answer
+    mode: Mode
+    template: _Template | None = None
+    fits: bool = True
+
+
+@dataclass(slots=True)
+class Templates:
+    """The latest answers of one provider. `body_frames` of what they render is empty."""
+
+    dialect: Dialect
+    seed: int
+    _entries: dict[int, _Entry] = field(default_factory=dict)
+
+    def render(self, answer: Answer, attempt: Attempt, mode: Mode, *, turn: int) -> Rendered:
+        """The response to one request, as `faults.render` gives it."""
+        if not _repeats(attempt):
+            return faults.render(self.dialect, answer, attempt, mode, seed=self.seed)
+        entry = self._entries.get(turn)
+        if entry is None or not _alike(entry, answer, attempt, mode):
+            self._keep(turn, _Entry(attempt, answer, mode))
+            return faults.render(self.dialect, answer, attempt, mode, seed=self.seed)
+        if entry.template is not None:
+            headers = faults.headers(self.dialect, answer, mode, seed=self.seed)
+            filled = entry.template.filled(answer, headers)
+            if filled is not None:
+                return filled
+        rendered = faults.render(self.dialect, answer, attempt, mode, seed=self.seed)
+        if entry.fits and entry.template is None:
+            entry.template = self._template(rendered, answer, attempt, mode)
+            entry.fits = entry.template is not None
+        return rendered
+
+    def _keep(self, turn: int, entry: _Entry) -> None:
+        self._entries.pop(turn, None)
+        self._entries[turn] = entry
+        if len(self._entries) > _MOST_KEPT:
+            del self._entries[next(iter(self._entries))]
+
+    def _template(
+        self, rendered: Rendered, answer: Answer, attempt: Attempt, mode: Mode
+    ) -> _Template | None:
+        """What gives just the same again for this answer, which tells whether it can be."""
+        blank = _blank(answer)
+        written = faults.render(self.dialect, blank, attempt, mode, seed=self.seed)
+        made = _Template.of(written, _values(blank), rendered)
+        filled = made.filled(answer, rendered.headers)
+        same = filled is not None and (filled.segments, filled.frame_texts) == (
+            rendered.segments,
+            rendered.frame_texts,
+        )
+        return made if same else None
+
+
+def _repeats(attempt: Attempt) -> bool:
+    """Whether the next answer of this attempt is the same but for its ids."""
+    disturbed = attempt.fault or attempt.quirks or attempt.raw or attempt.raw_body
+    return not disturbed and not attempt.delivery.pauses
+
+
+def _alike(entry: _Entry, answer: Answer, attempt: Attempt, mode: Mode) -> bool:
+    before = entry.answer
+    return (
+        entry.mode == mode
+        and entry.attempt == attempt
+        and before.usage == answer.usage
+        and before.reading.body == answer.reading.body
+    )
+
+
+def _values(answer: Answer) -> list[str]:
+    """All that differs from one answer to the next, but for the padding."""
+    values = [answer.response_id, str(answer.created), str(answer.created + 1)]
+    values += filter(None, answer.item_ids)
+    values += [call.call_id for call in answer.calls if call.call_id]
+    return values
+
+
+def _blank(answer: Answer) -> Answer:
+    """The answer with values that nothing else in it looks like."""
+    return replace(
+        answer,
+        response_id=STAND_IN,
+        item_ids=tuple(_item(n) if own else "" for n, own in enumerate(answer.item_ids)),
+        created=_TIME,
+        content=tuple(_blank_piece(n, piece) for n, piece in enumerate(answer.content)),
+    )
+
+
+def _blank_piece(number: int, piece: Piece) -> Piece:
+    if not isinstance(piece, IssuedCall):
+        return piece
+    return replace(
+        piece,
+        call_id=f"~call-{number}~" if piece.call_id else "",
+        item_id=_item(number) if piece.item_id else "",
+    )
+
+
+def _item(number: int) -> str:
+    return f"~item-{number}~"
+
+
+def _ends(parts: Sequence[str] | Sequence[bytes]) -> tuple[int, ...]:
+    return tuple(accumulate(map(len, parts), initial=0))

@@ -1,0 +1,78 @@
+"""From each protocol's history to the neutral one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from loopcheck.reference_loop.adapters import fields
+from loopcheck.reference_loop.adapters.chat_calls import whole_call
+from loopcheck.reference_loop.adapters.neutral import (
+    Answered,
+    Asked,
+    CallKind,
+    Item,
+    Opaque,
+    Role,
+    Said,
+)
+from loopcheck.reference_loop.adapters.responses_items import CALL_TEXT
+from loopcheck.reference_loop.arguments import JsonObject
+
+
+def read_chat(message: JsonObject) -> Iterator[Item]:
+    """What a message of Chat Completions says."""
+    text = fields.text(message, "content")
+    if message.get("role") == "tool":
+        yield Answered(fields.text(message, "tool_call_id"), text)
+        return
+    if text:
+        yield Said("assistant" if message.get("role") == "assistant" else "user", text)
+    for item in fields.entries(message, "tool_calls"):
+        call = whole_call(item)
+        kind: CallKind = "custom" if call.kind == "custom" else "function"
+        yield Asked(call.call_id, call.name, call.arguments, kind)
+
+
+def read_responses(item: JsonObject) -> Iterator[Item]:
+    """What an input or output item of Responses says."""
+    kind, call_id = fields.text(item, "type"), fields.text(item, "call_id")
+    if "role" in item:
+        yield from _message(item)
+    elif name := CALL_TEXT.get(kind):
+        yield Asked(
+            call_id,
+            fields.text(item, "name"),
+            fields.text(item, name),
+            "custom" if kind == "custom_tool_call" else "function",
+        )
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        yield Answered(call_id, fields.text(item, "output"))
+    else:
+        yield Opaque(kind)
+
+
+def _message(item: JsonObject) -> Iterator[Item]:
+    text = fields.text(item, "content") or "".join(
+        fields.text(part, "text") for part in fields.entries(item, "content")
+    )
+    if text:
+        yield Said("assistant" if item["role"] == "assistant" else "user", text)
+
+
+def read_messages(message: JsonObject) -> Iterator[Item]:
+    """What a message of Messages says."""
+    role: Role = "assistant" if message.get("role") == "assistant" else "user"
+    if text := fields.text(message, "content"):
+        yield Said(role, text)
+    for block in fields.entries(message, "content"):
+        kind = fields.text(block, "type")
+        if kind == "text":
+            yield Said(role, fields.text(block, "text"))
+        elif kind == "tool_use":
+            given = json.dumps(fields.value(block, "input"), ensure_ascii=False)
+            yield Asked(fields.text(block, "id"), fields.text(block, "name"), given)
+        elif kind == "tool_result":
+            yield Answered(fields.text(block, "tool_use_id"), fields.text(block, "content"))
+        else:
+            yield Opaque(kind)
