@@ -1,6 +1,9 @@
-"""Plain requests against the whole fake, validation and journal included, and a raw server.
+"""Plain requests to the whole fake, validation and journal included, beside a raw server.
 
-    python tests/bench/bench_provider.py [--rounds N] [--count N]
+    python tests/bench/bench_provider.py [--rounds N] [--count N] [--memory N] [--no-aimock]
+
+Then so many requests (100,000 by default; 0 for none) to one that serves for ever, and what it
+holds in memory meanwhile.
 """
 
 from __future__ import annotations
@@ -8,29 +11,46 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
-from contestants import Contestant, aimock, loopcheck, raw, request, writes
-from rounds import compare
+from contestants import RAW, aimock, ours, raw
+from rounds import add_options, compare, load
+from serving import request
 
-from loopcheck.fake_providers.script import DIALECTS
+STEPS = 10
+
+
+def plain(options: argparse.Namespace) -> None:
+    print(RAW)
+    for dialect in options.dialects:
+        with ExitStack() as stack:
+            servers = [
+                stack.enter_context(raw(dialect, "whole")),
+                stack.enter_context(ours("loopcheck", dialect, "whole")),
+            ]
+            if not options.no_aimock:
+                servers += stack.enter_context(aimock("whole"))
+            asked = request(dialect, "whole")
+            compare(f"plain {dialect}", servers, asked, options, count=options.count)
+
+
+def memory(options: argparse.Namespace) -> None:
+    for dialect in options.dialects:
+        with ours("forever", dialect, "whole") as server:
+            held = []
+            for _ in range(STEPS):
+                load(server, request(dialect, "whole"), options.memory // STEPS, 8)
+                held.append(server.resident_mib())
+        shown = " ".join(f"{mib:.1f}" for mib in held)
+        print(f"memory {dialect}: MiB after each tenth of {options.memory:,} requests: {shown}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--count", type=int, default=3000)
-    parser.add_argument("--no-aimock", action="store_true")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add_options(parser, count=3000)
+    parser.add_argument("--memory", type=int, default=100_000)
     options = parser.parse_args()
-    print("raw: asyncio.start_server; reads head and body, looks at neither, sends prepared bytes")
-    with ExitStack() as stack:
-        for dialect in DIALECTS:
-            asked = request(dialect, "whole")
-            servers: list[Contestant] = [
-                stack.enter_context(raw(writes(dialect, "whole"))),
-                stack.enter_context(loopcheck(dialect, "whole")),
-            ]
-            if not options.no_aimock and (it := stack.enter_context(aimock("whole"))):
-                servers.append(it)
-            compare(f"plain {dialect}", servers, asked, count=options.count, rounds=options.rounds)
+    plain(options)
+    if options.memory:
+        memory(options)
 
 
 if __name__ == "__main__":

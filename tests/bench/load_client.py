@@ -2,8 +2,9 @@
 
     python load_client.py PORT COUNT CONNECTIONS < REQUEST
 
-Each connection sends the request again as soon as its answer is complete. Printed are the
-seconds that all answers took, how many were complete, and the bytes of the last one.
+All connections are open before the first request is sent; each sends another one as soon as its
+answer is complete. Printed are the seconds that all answers took, how many were complete, and the
+bytes of the last one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopcheck.fake_providers._limits import allow_most_connections
+
 LAST_CHUNK: Final = b"0\r\n\r\n"
 LENGTH: Final = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
@@ -25,9 +28,10 @@ class Load:
 
     request: bytes
     left: int
+    open: int
     complete: int = 0
     size: int = 0
-    done: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Client(asyncio.Protocol):
@@ -35,14 +39,20 @@ class Client(asyncio.Protocol):
 
     def __init__(self, load: Load) -> None:
         self._load = load
+        self._head = bytearray()
+        self._tail = b""
+        self._size = 0
+        self._wanted: int | None = None
+        self._chunked = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._next()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._load.done.set()
+        self._load.open -= 1
+        if not self._load.open:
+            self._load.ended.set()
 
     def data_received(self, data: bytes) -> None:
         self._size += len(data)
@@ -52,7 +62,7 @@ class Client(asyncio.Protocol):
         if self._size == self._wanted or (self._chunked and self._tail == LAST_CHUNK):
             self._load.complete += 1
             self._load.size = self._size
-            self._next()
+            self.ask()
 
     def _read_head(self, data: bytes) -> None:
         self._head += data
@@ -65,12 +75,10 @@ class Client(asyncio.Protocol):
         self._chunked = length is None
         self._wanted = None if length is None else len(head) + 4 + int(length[1])
 
-    def _next(self) -> None:
-        self._head = bytearray()
-        self._tail = b""
-        self._size = 0
-        self._wanted: int | None = None
-        self._chunked = False
+    def ask(self) -> None:
+        """Sends the next request, or closes the connection when none is left."""
+        self._head.clear()
+        self._tail, self._size, self._wanted, self._chunked = b"", 0, None, False
         if not self._load.left:
             self._transport.close()
             return
@@ -79,14 +87,17 @@ class Client(asyncio.Protocol):
 
 
 async def main(port: int, count: int, connections: int) -> None:
-    load = Load(sys.stdin.buffer.read(), count)
+    allow_most_connections()
+    load = Load(sys.stdin.buffer.read(), count, connections)
     loop = asyncio.get_running_loop()
+    clients = [
+        (await loop.create_connection(lambda: Client(load), "127.0.0.1", port))[1]
+        for _ in range(connections)
+    ]
     started = time.perf_counter()
-    for _ in range(connections):
-        await loop.create_connection(lambda: Client(load), "127.0.0.1", port)
-    while load.complete < count:
-        load.done.clear()
-        await load.done.wait()
+    for client in clients:
+        client.ask()
+    await load.ended.wait()
     print(time.perf_counter() - started, load.complete, load.size)
 
 

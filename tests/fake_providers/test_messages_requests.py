@@ -72,7 +72,7 @@ def test_a_conversation_becomes_neutral_items() -> None:
     assert list(got.items) == [
         Item(kind="system", path="system", text="You book."),
         Item(kind="user", path="messages.0", text=PROMPT),
-        Item(kind="think", path="messages.1.content.0", text="A seat.", reply=0),
+        Item(kind="think", path="messages.1.content.0", text="A seat.", reply=0, seal="s"),
         Item(kind="say", path="messages.1.content.1", text="I will.", reply=0),
         Item(
             kind="call",
@@ -94,7 +94,7 @@ def test_a_conversation_becomes_neutral_items() -> None:
         Item(kind="other", path="messages.2.content.2"),
         Item(kind="say", path="messages.3", text="Sorry.", reply=1),
         Item(kind="system", path="messages.4.content.0", text="Be brief."),
-        Item(kind="think", path="messages.5.content.0"),
+        Item(kind="think", path="messages.5.content.0", seal="x"),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -265,3 +265,20 @@ def test_message_threads_are_expanded() -> None:
     second = body_of(fake.handle(post("messages", again)))
     assert second["content"][0]["text"] == "Booked."
     assert book.last("request")["recognised"] == {"turn": 1, "by": "ids"}
+
+
+def test_a_custom_call_that_no_custom_tool_invites_is_odd() -> None:
+    custom = Call(label="book", tool="reserve", arguments="seat 12", form="custom")
+    told = script(answer([custom]), answer([custom]))
+    fake, book = provider(told)
+    fake.handle(chat())
+    assert book.last("response")["odd"] is True
+    invited, book = provider(told)
+    invited.handle(chat(tools=[{"type": "custom", "custom": {"name": "reserve"}}]))
+    assert book.last("response")["odd"] is False
+
+
+def test_a_call_without_an_id_is_odd() -> None:
+    fake, book = provider(script(answer([replace(BOOK, wire_id="")])))
+    fake.handle(chat())
+    assert book.last("response")["odd"] is True

@@ -97,7 +97,7 @@ class TestLife:
             client.close()
 
     def test_connections_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("loopcheck.fake_providers._connection.MAX_CONNECTIONS", 1)
+        monkeypatch.setattr("loopcheck.fake_providers._connection.most_connections", lambda: 1)
         with Server() as server:
             server.mount("k", lambda request: whole(b"ok"))
             with connect(server) as first:

@@ -289,7 +289,14 @@ def test_an_entry_is_added_and_the_list_begun(
     [
         (["orders/gone[*]", "--check", "c"], "no case or file is named 'orders/gone[*]'"),
         (["qa/scenarios", "--check", "c"], "'qa/scenarios' names no case; "),
-        (["orders/answered", "--check", "c", "--target", "x"], "unknown target 'x'"),
+        (
+            ["orders/answered", "--check", "effect.once", "--target", "x"],
+            "unknown target 'x'",
+        ),
+        (
+            ["orders/answered", "--check", "efect.once"],
+            "--check: unknown check 'efect.once'; did you mean 'effect.once'?",
+        ),
         (["orders/answered"], "the entry has no 'check'"),
     ],
 )

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from loopcheck.harness.cli import main
+from loopcheck.harness.cli import main, trial
 from loopcheck.reports.json_report import load
 
 SCENARIO = """\
@@ -145,6 +145,23 @@ def test_a_loop_that_fails(project: Path, capsys: pytest.CaptureFixture[str]) ->
     assert out.rstrip().endswith("exit 1")
 
 
+def test_a_run_says_which_request_rules_it_left_out(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--lenient", "C1", "--lenient", "M1", "--report", "json:run.json"]
+    assert main(["run", "seats/once", "--target", "doubler", *asked]) == 1
+    again = "'seats/once[chat-whole]' --target doubler --seed 0 --lenient C1 --lenient M1"
+    assert f"rerun         loopcheck run {again}\n" in capsys.readouterr().out
+    assert load(Path("run.json").read_text(), name="run.json").header.lenient == ("C1", "M1")
+
+
+def test_there_is_no_leniency_about_a_rule_that_nobody_has(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--target", "honest", "--lenient", "C99"]) == 2
+    assert "no rule 'C99' to be lenient about; C1, C10," in capsys.readouterr().err
+
+
 def test_a_listed_failure_is_expected_for_the_listed_target_only(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,7 +206,9 @@ def test_reports_are_written(project: Path) -> None:
 
 def test_a_run_of_nothing_is_not_green(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "seats/needy", "--target", "honest"]) == 5
-    assert capsys.readouterr().out.rstrip().endswith("exit 5")
+    told = capsys.readouterr()
+    assert told.out.rstrip().endswith("exit 5")
+    assert told.err.startswith("loopcheck: nothing ran: no chosen case has ")
 
 
 @pytest.mark.parametrize("target", ["mute", "gone"])
@@ -201,6 +220,18 @@ def test_a_broken_target_is_told_once(
     assert out.count(f"BROKEN target {target}: ") == 1
     assert out.rstrip().endswith("exit 4")
     assert f"what is wrong with its description: loopcheck doctor {target}" in out
+
+
+def test_a_target_that_hangs_before_it_starts(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "asleep.py").write_text("import time\ntime.sleep(600)\n")
+    monkeypatch.setattr(trial, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(trial, "START_SECONDS", 0.5)
+    assert main(["run", "--target", "asleep:loop"]) == 4
+    told = capsys.readouterr()
+    assert told.err.startswith("waiting for target asleep:loop to start, at most 0.5 s: ")
+    assert "BROKEN target asleep:loop: it did not answer hello within 0.5 s and was" in told.out
 
 
 def test_a_target_may_be_named_by_module(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,9 @@ def test_a_failing_case_is_one_block_without_a_traceback(project: pytest.Pyteste
         '{"event":"E1","seat":1 and then stop length'
     )
     assert f"rerun         pytest '{node}'" in block
-    assert f"accept        loopcheck expected add '{PARTIAL}[chat-stream]'" in "\n".join(block)
+    accept = f"accept        loopcheck expected add '{PARTIAL}[chat-stream]' --check "
+    kinds = [line.removeprefix(accept).split()[0] for line in block if line.startswith(accept)]
+    assert kinds == ["execution.complete-only", "scenario.expects"]
     # No traceback: neither a line of the test nor one of the harness is shown.
     assert not [line for line in block if line.startswith(("E  ", ">  ")) or "case.py" in line]
 
@@ -318,3 +320,25 @@ def test_the_whole_traceback_of_a_mistake_is_there_for_who_asks(project: pytest.
     project.makepyfile(test_bad='import loopcheck\n@loopcheck.loop(dialects=["x"])\ndef f(t): ...')
     result = project.runpytest("--full-trace")
     result.stdout.fnmatch_lines(["E*TargetError: target 'f': unknown dialect 'x'*"])
+
+
+def test_the_bound_of_a_case_holds_for_a_target_that_hangs_at_once(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(
+        """
+        import asyncio
+        import loopcheck
+
+        @loopcheck.loop(dialects=["chat"], modes=["whole"])
+        async def stuck(task: loopcheck.Task) -> loopcheck.Outcome:
+            await asyncio.sleep(600)
+
+        @loopcheck.cases(stuck, scenarios=["basics/final-answer"], seconds=0.2)
+        def test_agent(case: loopcheck.Case) -> None:
+            case.check()
+        """
+    )
+    result = project.runpytest()
+    result.assert_outcomes(failed=1)
+    assert "target stuck is broken: it did not end within 0.2 s" in lines(result)

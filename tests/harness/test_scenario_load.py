@@ -344,7 +344,7 @@ def test_a_pattern_that_names_nothing_is_an_error(
 def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
-    with pytest.raises(ScenarioError, match="empty: error: no scenario has this name"):
+    with pytest.raises(ScenarioError, match="empty: error: the folder holds no scenario"):
         discover(["empty"], cwd=tmp_path)
 
 

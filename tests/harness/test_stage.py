@@ -100,6 +100,25 @@ def test_tools_and_look_ups_are_endpoints_beside_the_provider(stage: Stage) -> N
     assert opened.journal.entries()[-1]["answer"] == "found"
 
 
+@pytest.mark.parametrize(("lenient", "status"), [((), 400), (("C1",), 200)])
+def test_a_request_rule_can_be_left_out(
+    stage: Stage, lenient: tuple[str, ...], status: int
+) -> None:
+    with stage.open(case(), target="x", lenient=frozenset(lenient)) as opened:
+        task = opened.task(blocking=True, folder=Path())
+        start = [{"role": "user", "content": task.prompt}]
+        first = ask(task, [*start])
+        body = {
+            "model": task.model,
+            "messages": [*start, first["message"], {"role": "user", "content": "And?"}],
+            "tools": [{"type": "function", "function": {"name": "reserve"}}],
+        }
+        given, _ = posted(
+            f"{task.base_url}/chat/completions", body, authorization=f"Bearer {task.api_key}"
+        )
+    assert given == status
+
+
 def test_cases_stand_beside_each_other(stage: Stage) -> None:
     with stage.open(case(), target="x") as one, stage.open(case(), target="x") as other:
         assert one.root != other.root

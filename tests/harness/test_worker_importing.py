@@ -118,6 +118,36 @@ def test_a_missing_package_names_the_extra(
     )
 
 
+@pytest.mark.parametrize(
+    ("target", "missing", "extra"),
+    [
+        ("reference", "httpx2", "reference"),
+        ("reference", "anthropic", "reference"),
+        ("openai_sdk", "openai", "openai"),
+        ("anthropic_sdk", "anthropic", "anthropic"),
+        ("langchain", "langchain", "langchain"),
+        ("pydantic_ai", "anthropic", "pydantic-ai"),
+        ("openai_agents", "agents", "openai-agents"),
+        ("litellm", "litellm", "litellm"),
+    ],
+)
+def test_a_ready_made_target_names_its_own_extra(
+    monkeypatch: pytest.MonkeyPatch, target: str, missing: str, extra: str
+) -> None:
+    module = f"loopcheck.harness.targets.{target}"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
+    kind, message = problem(f"{module}:{target}")
+    assert kind == "ModuleNotFoundError"
+    assert message.endswith(f"; pip install 'loopcheck[{extra}]'")
+
+
+def test_a_wrong_description_is_told_with_the_line_of_the_user(folder: Path) -> None:
+    text = "import loopcheck\n\n@loopcheck.loop(dialects=['chatt'])\ndef agent(task): ...\n"
+    path = write(folder, "mine", text)
+    assert problem("mine:agent")[1].endswith(f"did you mean 'chat'? ({path}:3)")
+
+
 def test_another_missing_package_has_no_extra(folder: Path) -> None:
     path = write(folder, "mine", "import no_such_package\n")
     assert problem("mine:agent")[1].endswith(f"No module named 'no_such_package' ({path}:1)")

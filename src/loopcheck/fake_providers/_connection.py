@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Awaitable
 from typing import Final, cast
 
+from loopcheck.fake_providers._limits import most_connections
 from loopcheck.fake_providers._mounts import Mounts, key_of
 from loopcheck.fake_providers._outlet import Outlet
 from loopcheck.fake_providers._requests import Received, Refusal, RequestReader
 from loopcheck.fake_providers._responses import CONTINUE, error_reply, head
 from loopcheck.fake_providers.wire import Reply
 
-MAX_CONNECTIONS: Final = 900
 _MAX_PIPELINED: Final = 64
 _LINGER_SECONDS: Final = 2.0
 
@@ -37,8 +37,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._outlet = Outlet(self._transport)
-        if len(self._open) >= MAX_CONNECTIONS:
-            self._refuse(Refusal(503, f"{MAX_CONNECTIONS} connections are open already"))
+        if len(self._open) >= most_connections():
+            self._refuse(Refusal(503, f"{len(self._open)} connections are open already"))
         self._open.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from loopcheck.fake_providers.amending import amended
 from loopcheck.fake_providers.dialects import dialect
 from loopcheck.fake_providers.ids import digest
-from loopcheck.fake_providers.provider import Provider, nothing
+from loopcheck.fake_providers.provider import LONG_LIVED, Provider, nothing
 from loopcheck.fake_providers.script import (
     Attempt,
     Call,
@@ -82,6 +82,7 @@ class AutoProvider:
             off=off,
             on=on,
             improvise=self._turn,
+            keep=LONG_LIVED,
         )
 
     def handle(self, request: HttpRequest) -> Reply:

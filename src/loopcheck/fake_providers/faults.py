@@ -20,11 +20,12 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from loopcheck.fake_providers import error_replies, places, sse
+from loopcheck.fake_providers.dialects import dialect as named
 from loopcheck.fake_providers.dialects.interface import Dialect
 from loopcheck.fake_providers.error_replies import Headers
 from loopcheck.fake_providers.ids import digest
 from loopcheck.fake_providers.places import FaultError, Spot
-from loopcheck.fake_providers.script import Attempt, Delivery, Fault, Mode
+from loopcheck.fake_providers.script import Attempt, Delivery, DialectName, Fault, Mode
 from loopcheck.fake_providers.wire import Answer, Ending, Frame, ServiceError
 from loopcheck.fake_providers.writing import Ends, Writing
 
@@ -328,15 +329,15 @@ def _request_id(dialect: Dialect, answer: Answer, seed: int) -> str:
 
 
 def _headers(dialect: Dialect, request_id: str, *, streamed: bool) -> Headers:
-    headers, place, name = _constant_headers(dialect, streamed)
+    headers, place, name = _constant_headers(dialect.name, streamed)
     return (*headers[:place], (name, request_id), *headers[place + 1 :])
 
 
 @cache
-def _constant_headers(dialect: Dialect, streamed: bool) -> tuple[Headers, int, str]:
+def _constant_headers(dialect: DialectName, streamed: bool) -> tuple[Headers, int, str]:
     """All headers of a dialect, and the place and the name of the one with the request's id."""
     kind = _EVENTS if streamed else _JSON
-    headers = _merged(kind, dialect.headers(_NO_ID, streamed=streamed))
+    headers = _merged(kind, named(dialect).headers(_NO_ID, streamed=streamed))
     place = [value for _, value in headers].index(_NO_ID)
     return headers, place, headers[place][0]
 

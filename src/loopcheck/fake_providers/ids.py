@@ -18,11 +18,14 @@ def digest(seed: int, *parts: object) -> str:
 def spell(digest: str, *, alphabet: str, length: int) -> str:
     """The digest in other letters, as the services spell their ids."""
     pairs = _pairs(alphabet)
-    number = int(digest, 16)
+    base = len(pairs)
+    number = int(digest, 16) % len(alphabet) ** length
     spelt = []
-    for _ in range(0, length, 2):
-        number, rest = divmod(number, len(pairs))
-        spelt.append(pairs[rest])
+    for _ in range(0, length, 4):
+        # Few divisions of large numbers, and more of small ones.
+        number, four = divmod(number, base * base)
+        second, first = divmod(four, base)
+        spelt += [pairs[first], pairs[second]]
     return "".join(spelt)[:length]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from typing import Final, NoReturn
 
 MAX_DEPTH: Final = 200
 
+_JSON: Final = "application/json"
 _HALF_PAIR: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -24,6 +26,12 @@ def parsed(body: bytes) -> object:
     if _HALF_PAIR.search(body):
         json.dumps(value, ensure_ascii=False).encode()
     return value
+
+
+def is_json(headers: Mapping[str, str]) -> bool:
+    """Whether a request says that its body is JSON, or says nothing of it."""
+    media_type = headers.get("content-type", _JSON).partition(";")[0]
+    return media_type.strip().lower() == _JSON
 
 
 def _is_deep(value: object) -> bool:

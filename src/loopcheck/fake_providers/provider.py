@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.answers import prepare
-from loopcheck.fake_providers.dialects import Memory, dialect
+from loopcheck.fake_providers.dialects import Memory, Rule, dialect
+from loopcheck.fake_providers.dialects.interface import drop_oldest
 from loopcheck.fake_providers.ids import digest
 from loopcheck.fake_providers.recording import issued_fields, request_fields
 from loopcheck.fake_providers.script import (
@@ -37,6 +38,9 @@ from loopcheck.fake_providers.wire import (
     ServiceError,
 )
 
+LONG_LIVED: Final = 1000
+"""What `keep` is for a provider that serves until somebody stops it."""
+
 _SIDE_TEXT = "OK"
 
 
@@ -59,7 +63,8 @@ class Provider:
     whether a point in time has passed. `off` names
     request rules that are not applied, `on` rules that are although their evidence is weak.
     `models` are the models that exist; any does where none is named. `improvise` makes up the
-    turn that answers a request, or refuses it; the script is not followed then.
+    turn that answers a request, or refuses it; the script is not followed then. `keep` bounds
+    what a provider that serves for ever remembers, counted in responses.
     """
 
     script: Script
@@ -74,21 +79,28 @@ class Provider:
     off: frozenset[str] = frozenset()
     models: frozenset[str] = frozenset()
     improvise: Callable[[Reading], Turn] | None = None
+    keep: int | None = None
     _memory: Memory = field(default_factory=Memory)
     _given: Given = field(default_factory=Given)
     _asked: dict[int, int] = field(default_factory=dict)
     _attempts: dict[int, tuple[int, int]] = field(default_factory=dict)
     _requests: int = 0
+    _latest: tuple[HttpRequest, Reading] | None = None
+    _noted: tuple[Reading, dict[str, object]] | None = None
     _templates: Templates = field(init=False)
+    _rules: tuple[Rule, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self._templates = Templates(dialect(self.dialect), self.seed)
+        self._rules = tuple(filter(self._applies, dialect(self.dialect).rules))
         self._memory.models = self.models
 
     def handle(self, request: HttpRequest) -> Reply:
         """Answers one request. Raises FaultError when a scripted fault cannot strike."""
         spoken = dialect(self.dialect)
         kind = spoken.serves(request.method, request.path)
+        if self.keep is not None:
+            self._forget(self.keep)
         self._requests += 1
         number = self._requests
         try:
@@ -99,9 +111,10 @@ class Provider:
                 raise replace(
                     spoken.named_error("not_found", None),
                     status=404,
+                    code=None,
                     message=f"no such endpoint: {request.method} {request.path}",
                 )
-            reading = spoken.read(request, self._memory)
+            reading = self._read(request)
             self._apply_rules(reading)
             return self._answer(request, number, reading)
         except ServiceError as error:
@@ -113,11 +126,24 @@ class Provider:
         if not key or (self.api_key is not None and key != self.api_key):
             raise spoken.named_error("auth", None)
 
+    def _read(self, request: HttpRequest) -> Reading:
+        """The reading of the request; that of the one before when it asks for just the same, as
+        it is when loops retry."""
+        if self._latest is not None:
+            before, reading = self._latest
+            if before == request:
+                return reading
+        reading = dialect(self.dialect).read(request, self._memory)
+        if reading.self_contained:
+            self._latest = (request, reading)
+        return reading
+
+    def _applies(self, rule: Rule) -> bool:
+        weak = rule.grade in ("D", "unsure")
+        return rule.id not in self.off and (not weak or rule.id in self.on)
+
     def _apply_rules(self, reading: Reading) -> None:
-        for rule in dialect(self.dialect).rules:
-            weak = rule.grade in ("D", "unsure")
-            if rule.id in self.off or (weak and rule.id not in self.on):
-                continue
+        for rule in self._rules:
             broken = rule.check(reading.history, reading.body, self._memory)
             if broken is not None:
                 raise replace(broken, rule=rule.id)
@@ -213,12 +239,19 @@ class Provider:
         if rendered.ends in ("well", "marked"):
             dialect(self.dialect).remember(prepared, self._memory)
         said = "".join(piece.text for piece in prepared.content if isinstance(piece, Say))
-        self._given.add(
-            turn.number,
-            reached,
-            text=said if rendered.status < 400 else "",
-            scripted=turn.number <= len(self.script.turns),
-        )
+        if self.improvise is None:
+            self._given.add(
+                turn.number,
+                reached,
+                text=said if rendered.status < 400 else "",
+                scripted=turn.number <= len(self.script.turns),
+            )
+
+    def _forget(self, keep: int) -> None:
+        self._memory.forget(keep)
+        self._given.forget(keep)
+        drop_oldest(self._asked, keep)
+        drop_oldest(self._attempts, keep)
 
     def _refuse(self, request: HttpRequest, number: int, error: ServiceError) -> Reply:
         spoken = dialect(self.dialect)
@@ -238,7 +271,7 @@ class Provider:
 
     def _reading_or_none(self, request: HttpRequest) -> Reading | None:
         try:
-            return dialect(self.dialect).read(request, self._memory)
+            return self._read(request)
         except ServiceError:
             return None
 
@@ -319,6 +352,13 @@ class Provider:
         role: str,
         **more: object,
     ) -> None:
+        fields = self._request_fields(request, reading)
+        self.record("request", request=number, role=role, **fields, **more)
+
+    def _request_fields(self, request: HttpRequest, reading: Reading | None) -> dict[str, object]:
+        if reading is not None and self._noted is not None and self._noted[0] is reading:
+            return self._noted[1]
         key = dialect(self.dialect).authenticate(request.headers)
         fields = request_fields(request, reading, secret=key)
-        self.record("request", request=number, role=role, **fields, **more)
+        self._noted = None if reading is None else (reading, fields)
+        return fields

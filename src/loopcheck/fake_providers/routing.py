@@ -12,9 +12,9 @@ from loopcheck.fake_providers.wire import HttpRequest, Reply
 def spoken(request: HttpRequest) -> DialectName:
     """The protocol of a request; of what no service serves, the one whose error fits best."""
     for name in DIALECTS:
-        if dialect(name).serves(request.method, request.path) == "generate":
-            return name
-    if "anthropic-version" in request.headers:
+        if dialect(name).serves("POST", request.path) == "generate":
+            return name  # by another method, too: the refusal is in this service's words
+    if "anthropic-version" in request.headers or "x-api-key" in request.headers:
         return "messages"
     for name in DIALECTS:
         if dialect(name).serves(request.method, request.path) == "side":

@@ -14,6 +14,7 @@ from typing import Final
 
 from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.dialects.interface import Dialect
+from loopcheck.fake_providers.error_replies import Headers
 from loopcheck.fake_providers.faults import Rendered
 from loopcheck.fake_providers.padding import STAND_IN, paddings
 from loopcheck.fake_providers.script import Attempt, Mode
@@ -59,7 +60,7 @@ class _Template:
             segment_ends=_ends(first.segments),
         )
 
-    def filled(self, answer: Answer, headers: faults.Headers) -> Rendered | None:
+    def filled(self, answer: Answer, headers: Headers) -> Rendered | None:
         """The answer with its own ids; None where these have other lengths."""
         parts = list(self.parts)
         for value, places in zip(_values(answer), self.places, strict=True):
@@ -72,12 +73,19 @@ class _Template:
         body = text.encode()
         if len(text) != self.frame_ends[-1] or len(body) != self.segment_ends[-1]:
             return None
-        return replace(
-            self.first,
+        first = self.first
+        return Rendered(
+            status=first.status,
             headers=headers,
             body_frames=(),
             segments=tuple([body[start:end] for start, end in pairwise(self.segment_ends)]),
+            streamed=first.streamed,
+            ending=first.ending,
+            keep_alive=first.keep_alive,
+            sent=first.sent,
+            ends=first.ends,
             frame_texts=tuple([text[start:end] for start, end in pairwise(self.frame_ends)]),
+            odd=first.odd,
         )
 
 
@@ -111,11 +119,10 @@ class Templates:
             filled = entry.template.filled(answer, headers)
             if filled is not None:
                 return filled
-        rendered = faults.render(self.dialect, answer, attempt, mode, seed=self.seed)
         if entry.fits and entry.template is None:
-            entry.template = self._template(rendered, answer, attempt, mode)
+            entry.template = self._template(entry, answer)
             entry.fits = entry.template is not None
-        return rendered
+        return faults.render(self.dialect, answer, attempt, mode, seed=self.seed)
 
     def _keep(self, turn: int, entry: _Entry) -> None:
         self._entries.pop(turn, None)
@@ -123,19 +130,19 @@ class Templates:
         if len(self._entries) > _MOST_KEPT:
             del self._entries[next(iter(self._entries))]
 
-    def _template(
-        self, rendered: Rendered, answer: Answer, attempt: Attempt, mode: Mode
-    ) -> _Template | None:
-        """What gives just the same again for this answer, which tells whether it can be."""
+    def _template(self, entry: _Entry, answer: Answer) -> _Template | None:
+        """What gives just the same again for two answers, which tells whether it always does."""
         blank = _blank(answer)
-        written = faults.render(self.dialect, blank, attempt, mode, seed=self.seed)
-        made = _Template.of(written, _values(blank), rendered)
-        filled = made.filled(answer, rendered.headers)
-        same = filled is not None and (filled.segments, filled.frame_texts) == (
-            rendered.segments,
-            rendered.frame_texts,
-        )
-        return made if same else None
+        first, written = self._rendered(entry, answer), self._rendered(entry, blank)
+        made = _Template.of(written, _values(blank), first)
+        for known in (answer, entry.answer):
+            rendered = self._rendered(entry, known)
+            if made.filled(known, rendered.headers) != replace(rendered, body_frames=()):
+                return None
+        return made
+
+    def _rendered(self, entry: _Entry, answer: Answer) -> Rendered:
+        return faults.render(self.dialect, answer, entry.attempt, entry.mode, seed=self.seed)
 
 
 def _repeats(attempt: Attempt) -> bool:
@@ -145,12 +152,12 @@ def _repeats(attempt: Attempt) -> bool:
 
 
 def _alike(entry: _Entry, answer: Answer, attempt: Attempt, mode: Mode) -> bool:
-    before = entry.answer
+    before, now = entry.answer, answer
     return (
         entry.mode == mode
-        and entry.attempt == attempt
-        and before.usage == answer.usage
-        and before.reading.body == answer.reading.body
+        and (entry.attempt is attempt or entry.attempt == attempt)
+        and before.usage == now.usage
+        and (before.reading is now.reading or before.reading.body == now.reading.body)
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from loopcheck.fake_providers.dialects.interface import drop_oldest
 from loopcheck.fake_providers.wire import IssuedCall, Item, OfferedTool
 
 Means: TypeAlias = Literal["ids", "tokens", "text", "count", "none"]
@@ -48,16 +49,25 @@ class Given:
         """A response to a request for this turn. The labels of turns beyond the script repeat,
         so that the tokens of their results tell nothing: those are not `scripted`."""
         self._latest = max(self._latest, turn)
+        if calls:
+            self._add_calls(turn, calls, scripted=scripted)
+        if said := text.strip():
+            turns_of_text = self._texts.setdefault(said, [])
+            if turn not in turns_of_text:
+                insort(turns_of_text, turn)
+
+    def _add_calls(self, turn: int, calls: Sequence[IssuedCall], *, scripted: bool) -> None:
         for call_id, times in Counter(call.call_id for call in calls).items():
             turns = self._issued.setdefault(call_id, {})
             turns[turn] = max(times, turns.get(turn, 0))
         self._tools.update(call.tool for call in calls)
         if scripted:
             self._labels.setdefault(turn, {}).update((call.label, None) for call in calls)
-        if said := text.strip():
-            turns_of_text = self._texts.setdefault(said, [])
-            if turn not in turns_of_text:
-                insort(turns_of_text, turn)
+
+    def forget(self, keep: int) -> None:
+        """Drops the oldest ids and texts until so many are left."""
+        drop_oldest(self._issued, keep)
+        drop_oldest(self._texts, keep)
 
     def has_issued(self, call_id: str) -> bool:
         """Whether any response so far issued a call under this id."""

@@ -65,7 +65,8 @@ class Reading:
     """A request that the service accepted as well formed.
 
     `history` is the effective conversation in the dialect's own items, stored ones included;
-    `items` is the same, neutral.
+    `items` is the same, neutral. `self_contained` says that it does not depend on what the
+    service remembers.
     """
 
     dialect: DialectName
@@ -77,6 +78,7 @@ class Reading:
     body: JsonObject
     tool_choice: object = None
     previous: str | None = None
+    self_contained: bool = field(default=False, compare=False)
 
     @property
     def include_usage(self) -> bool:

@@ -46,7 +46,17 @@ class Writing:
             and self.attempt.delivery.interleave is not False
             and len(self.answer.calls) > 1
         )
-        return bool(self.attempt.quirks) or self.is_raw or self.attempt.delivery.bom or woven
+        nameless = any(call.call_id == "" for call in self.answer.calls)
+        bent = bool(self.attempt.quirks) or self.is_raw or self.attempt.delivery.bom
+        return bent or woven or nameless or self._is_uninvited()
+
+    def _is_uninvited(self) -> bool:
+        """Whether a custom call comes although the request offers no custom tool."""
+        if not any(call.form == "custom" for call in self.answer.calls):
+            return False
+        tools = self.answer.reading.body.get("tools")
+        offered = tools if isinstance(tools, list) else []
+        return not any(isinstance(t, dict) and t.get("type") == "custom" for t in offered)
 
     def frames(self, cut: Place | None = None) -> list[Frame]:
         """The events. A fragment ends at `cut`, whatever the fragments are, and at each pause.

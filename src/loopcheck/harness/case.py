@@ -61,7 +61,8 @@ class Case:
         """Runs the case and fails the test on findings under must; others become warnings."""
         __tracebackhide__ = True
         if not undeclared(self.spec, self.target.can):
-            self._refuse_if(session().smoke(self.target, self.spec))
+            here = session()
+            self._refuse_if(here.smoke(self.target, self.spec, self._options(here)))
         self._conclude(self.run())
 
     async def acheck(self) -> None:
@@ -69,7 +70,8 @@ class Case:
         __tracebackhide__ = True
         _require_asyncio()
         if not undeclared(self.spec, self.target.can):
-            self._refuse_if(await session().asmoke(self.target, self.spec))
+            here = session()
+            self._refuse_if(await here.asmoke(self.target, self.spec, self._options(here)))
         self._conclude(await self.arun())
 
     def _options(self, here: Session) -> RunOptions:

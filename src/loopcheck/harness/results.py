@@ -121,6 +121,7 @@ class Header(_Model):
     loopcheck: str
     suite: str
     seed: int
+    lenient: tuple[str, ...] = Field(default=(), description="request rules that were left out")
     python: str
     platform: str
     started: str = Field(description="RFC 3339")

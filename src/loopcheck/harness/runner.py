@@ -59,9 +59,11 @@ class AsyncDriver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How cases are run. `journal_folder` keeps the journals; None keeps none."""
+    """How cases are run. `journal_folder` keeps the journals; None keeps none. `lenient` names
+    request rules that are left out."""
 
     seed: int = 0
+    lenient: frozenset[str] = frozenset()
     case_seconds: float = 30.0
     journal_folder: Path | None = None
 
@@ -194,7 +196,13 @@ def _put_on(
 ) -> Iterator[tuple[OpenCase, Path]]:
     with (
         tempfile.TemporaryDirectory(prefix="loopcheck-") as folder,
-        stage.open(spec, target=card.name, seed=options.seed, seconds=options.case_seconds) as case,
+        stage.open(
+            spec,
+            target=card.name,
+            seed=options.seed,
+            seconds=options.case_seconds,
+            lenient=options.lenient,
+        ) as case,
     ):
         yield case, Path(folder)
 

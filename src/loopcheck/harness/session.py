@@ -47,21 +47,21 @@ class Session:
     def card(self, target: Target) -> TargetCard:
         return self._trial(target).card
 
-    def smoke(self, target: Target, spec: CaseSpec) -> str | None:
+    def smoke(self, target: Target, spec: CaseSpec, options: RunOptions) -> str | None:
         """What is wrong with the target in this dialect and mode; asked once for each."""
         trial, smoke = self._trial(target), CaseSpec(SMOKE, spec.dialect, spec.mode)
         key = (spec.dialect, spec.mode)
         if key not in trial.smoked:
-            entries, _ = play(trial.driver, trial.card, smoke, self.stage, RunOptions())
+            entries, _ = play(trial.driver, trial.card, smoke, self.stage, options)
             trial.smoked[key] = complaint(entries, smoke)
         return trial.smoked[key]
 
-    async def asmoke(self, target: Target, spec: CaseSpec) -> str | None:
+    async def asmoke(self, target: Target, spec: CaseSpec, options: RunOptions) -> str | None:
         """The same within a running event loop."""
         trial, smoke = self._trial(target), CaseSpec(SMOKE, spec.dialect, spec.mode)
         key = (spec.dialect, spec.mode)
         if key not in trial.smoked:
-            entries, _ = await aplay(trial.driver, trial.card, smoke, self.stage, RunOptions())
+            entries, _ = await aplay(trial.driver, trial.card, smoke, self.stage, options)
             trial.smoked[key] = complaint(entries, smoke)
         return trial.smoked[key]
 

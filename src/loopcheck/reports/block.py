@@ -21,11 +21,13 @@ _WORDS: Final = {"harness error": "HARNESS ERROR", "target broken": "BROKEN"}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """What a block says of the run around it; `advice` is what to do about a check. `rerun` is
-    the command that runs the case again, made of target and seed unless it is given."""
+    the command that runs the case again, made of target, seed and the request rules that were
+    left out unless it is given."""
 
     advice: Mapping[str, str] = field(default_factory=dict)
     target: str | None = None
     seed: int = 0
+    lenient: Sequence[str] = ()
     rerun: str | None = None
 
 
@@ -94,8 +96,11 @@ def _remedies(failure: Failure, finding: Finding | None, setting: Setting) -> li
 def _rerun(case: CaseResult, setting: Setting) -> str | None:
     if setting.rerun is not None or setting.target is None:
         return setting.rerun
-    target = shlex.quote(setting.target)
-    return f"loopcheck run {shlex.quote(case.case)} --target {target} --seed {setting.seed}"
+    words = ["loopcheck", "run", case.case, "--target", setting.target]
+    words += ["--seed", str(setting.seed)]
+    for rule in setting.lenient:
+        words += ["--lenient", rule]
+    return shlex.join(words)
 
 
 def _field(name: str, text: str) -> list[str]:

@@ -25,7 +25,12 @@ def render(
     """The report as a JUnit XML document. With `strict_should`, should-findings are failures."""
     root = Element("testsuites", name="loopcheck", time=_seconds(report.footer.seconds))
     for target in report.targets:
-        setting = Setting(target=target.card.name, seed=report.header.seed, advice=advice or {})
+        setting = Setting(
+            target=target.card.name,
+            seed=report.header.seed,
+            lenient=report.header.lenient,
+            advice=advice or {},
+        )
         root.append(_suite(target, setting, report.header.started, strict_should))
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))

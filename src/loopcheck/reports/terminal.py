@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from loopcheck.harness.results import CaseResult, Report, TargetCard, TargetResult
 from loopcheck.reports.block import Setting, block, body
-from loopcheck.reports.causes import Failure, Remark, failures, primary, remarks
+from loopcheck.reports.causes import Failure, Remark, failures, remarks
 from loopcheck.reports.inert import inert
 
 _EXIT_COLUMN: Final = 91
@@ -58,10 +58,15 @@ def case_line(case: CaseResult, *, width: int = _ID_COLUMN) -> str:
 
 
 def closing(
-    target: TargetResult, *, seed: int, exit_code: int | None, advice: Mapping[str, str]
+    target: TargetResult,
+    *,
+    seed: int,
+    exit_code: int | None,
+    advice: Mapping[str, str],
+    lenient: Sequence[str] = (),
 ) -> str:
     """What stands below the cases of a target; `exit_code` where it is the last of the run."""
-    setting = Setting(target=target.card.name, seed=seed, advice=advice)
+    setting = Setting(target=target.card.name, seed=seed, lenient=lenient, advice=advice)
     blocks = [block(failure, setting) for failure in failures(target.cases)]
     if target.broken is not None:
         blocks.append(broken(target))
@@ -102,7 +107,13 @@ def render(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
     for place, target in enumerate(report.targets):
         lines = [*_progress(target, report.header.suite), ""]
         code = report.footer.exit_code if place == last else None
-        end = closing(target, seed=report.header.seed, exit_code=code, advice=advice or {})
+        end = closing(
+            target,
+            seed=report.header.seed,
+            lenient=report.header.lenient,
+            exit_code=code,
+            advice=advice or {},
+        )
         parts.append("\n".join([*lines, end]))
     return "\n\n".join(parts) + "\n"
 
@@ -130,9 +141,9 @@ def failure_block(
     """A failing case as a test shows it, below a title that names the case already; `rerun` is
     the command that runs the test again."""
     lines = body(Failure(case, ()), Setting(advice=advice or {}, rerun=rerun))
-    finding = primary(case)
-    if finding is not None:
-        accept = f"{shlex.quote(case.case)} --check {finding.check} --kind bug --reason '…'"
+    # A case is known to fail once each check that it fails is listed.
+    for check in dict.fromkeys(f.check for f in case.findings if f.level == "must"):
+        accept = f"{shlex.quote(case.case)} --check {check} --kind bug --reason '…'"
         lines.append(f"  accept        loopcheck expected add {inert(accept)}")
     return textwrap.dedent("\n".join(lines) or case.verdict)
 

@@ -117,6 +117,17 @@ def test_a_sister_that_is_lost_has_no_result(odd: bool, level: str) -> None:
     assert (finding.level, finding.seen) == (level, "request 2 holds nothing of b")
 
 
+def test_without_ids_nobody_knows_which_attempt_was_taken() -> None:
+    journal = one_round(call("a", call_id=""))
+    journal.ask(1, 2)
+    journal.answer(call("b", call_id=""), call("c", call_id=""))
+    journal.carry(call("b", call_id="new_1"))
+    journal.result("new_1", "ok")
+    journal.ask(2)
+    assert levels(journal.check("correlation.answered")) == []
+    assert levels(journal.check("correlation.known-id")) == []
+
+
 @pytest.mark.parametrize(
     ("state", "limit", "expected"),
     [

@@ -195,3 +195,15 @@ def test_thinking_is_told_without_its_words() -> None:
     *_, response, request = lines(journal.entries)
     assert response.startswith("   3  response             turn 1: thinking, book reserve_seat(")
     assert request == "   4  request 2            asks for turn 2; 1 call, 1 of thinking"
+
+
+def test_behind_an_odd_response_only_safety_is_a_must() -> None:
+    """What no service sends obliges to nothing else; the scenario's own words stay as they are."""
+    journal = truncated()
+    response = next(entry for entry in journal.entries if entry["kind"] == "response")
+    response["odd"] = True
+    found = {(finding.check, finding.level) for finding in journal.judged().findings}
+    assert ("execution.complete-only", "must") in found
+    assert ("scenario.expects", "must") in found
+    assert ("outcome.named", "should") in found
+    assert ("outcome.named", "must") not in found

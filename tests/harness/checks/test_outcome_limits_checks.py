@@ -60,7 +60,9 @@ def test_any_other_state_shows_it(told: str) -> None:
         ("well", "end", 0, "Done.", []),
         ("well", "end", 0, "", []),
         ("well", "calls", 1, "", []),
-        ("marked", "length", 0, "Do", ["must"]),
+        ("marked", "length", 0, "Do", ["should"]),
+        ("marked", "length", 0, "", ["must"]),
+        ("marked", "length", 1, "Do", ["must"]),
         ("marked", "filter", 1, "", ["must"]),
         ("unmarked", "end", 0, "Do", ["should"]),
         ("unmarked", "end", 0, "", ["must"]),
@@ -73,6 +75,10 @@ def test_how_the_last_response_ended_decides(
 ) -> None:
     made = [call(f"c{place}") for place in range(calls)]
     assert named(last(*made, ends=ends, stop=stop, text=text, final=text)) == expected
+
+
+def test_a_cut_text_that_the_caller_does_not_get_whole_fails() -> None:
+    assert named(last(ends="marked", stop="length", text="Do not", final="Do")) == ["must"]
 
 
 def test_a_call_that_does_not_parse_and_is_dropped_in_silence_fails() -> None:

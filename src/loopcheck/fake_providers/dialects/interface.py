@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
@@ -18,6 +18,8 @@ from loopcheck.fake_providers.wire import (
 )
 
 ItemIdKind: TypeAlias = Literal["say", "refuse", "call", "custom", "think", "hosted"]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Grade: TypeAlias = Literal["R", "I", "S", "D", "unsure"]
 
 
@@ -42,6 +44,22 @@ class Memory:
     repeated: set[str] = field(default_factory=set)
     issued: set[str] = field(default_factory=set)
     models: frozenset[str] = frozenset()
+
+    def forget(self, keep: int) -> None:
+        """Drops the oldest of everything until so many are left."""
+        drop_oldest(self.conversations, keep)
+        drop_oldest(self.settings, keep)
+        drop_oldest(self.responses, keep)
+        drop_oldest(self.seals, keep)
+        for ids in (self.repeated, self.issued):
+            while len(ids) > keep:
+                ids.pop()
+
+
+def drop_oldest(kept: MutableMapping[Key, Value], keep: int) -> None:
+    """Leaves so many entries, the latest."""
+    while len(kept) > keep:
+        del kept[next(iter(kept))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopcheck.fake_providers.ids import BASE62, spell
-from loopcheck.fake_providers.json_body import parsed
+from loopcheck.fake_providers.json_body import is_json, parsed
 from loopcheck.fake_providers.script import ErrorName
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, ServiceError
 
@@ -195,6 +195,14 @@ def require_text(holder: JsonObject, key: str, path: str) -> None:
 
 def request_body(request: HttpRequest) -> JsonObject:
     """The JSON object of a request."""
+    if not is_json(request.headers):
+        given = request.headers["content-type"]
+        raise invalid(
+            f"Unsupported content type: '{given}'. This API method only accepts "
+            "'application/json' requests, but you specified the header 'Content-Type: "
+            f"{given}'. Please try again with a supported content type.",
+            code="unsupported_content_type",
+        )
     try:
         body = parsed(request.body)
     except ValueError:

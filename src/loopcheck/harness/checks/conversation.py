@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from loopcheck.fake_providers.wire import Item
-from loopcheck.harness.checks.evidence import Evidence, Issued, Request
+from loopcheck.harness.checks.evidence import Evidence, Issued, Request, Response
 from loopcheck.harness.checks.matching import is_visible
 from loopcheck.harness.checks.values import same, whole_object
 
@@ -50,6 +50,14 @@ class Conversation:
         """The call as it stands in this conversation."""
         return next((held for held in self.calls if held.issued == issued), None)
 
+    def lacks(self, issued: Issued) -> bool:
+        """Whether it is certain that the call is not there: not under its id, nor under an id
+        that the loop made up."""
+        made_up = [held for held in self.calls if held.issued is None or held.is_renamed]
+        unnamed = [held for held in self.calls if held.issued and not held.issued.call_id]
+        alike = any(_alike(issued, held) for held in (*made_up, *unnamed))
+        return self.of(issued) is None and not alike
+
 
 def conversations(evidence: Evidence) -> list[Conversation]:
     """The conversation of every request for a turn, refused and divergent ones included."""
@@ -59,15 +67,24 @@ def conversations(evidence: Evidence) -> list[Conversation]:
 def conversation(request: Request, evidence: Evidence) -> Conversation:
     """The paired conversation of one request."""
     calls, orphans = _paired(request.items)
-    issued = [
-        call
-        for response in evidence.responses
-        if response.n < request.n
-        for call in response.calls
-        if is_visible(call)
-    ]
-    _trace(calls, issued)
+    before = [response for response in evidence.responses if response.n < request.n]
+    _trace(calls, _issued(sorted(before, key=_last)), _issued(sorted(before, key=_first)))
     return Conversation(request=request, calls=tuple(calls), orphans=tuple(orphans))
+
+
+def _issued(responses: Iterable[Response]) -> list[Issued]:
+    return [call for response in responses for call in response.calls if is_visible(call)]
+
+
+def _last(response: Response) -> tuple[bool, int]:
+    """Puts last what an id most likely stands for: the latest response that ended well."""
+    return response.ends == "well", response.n
+
+
+def _first(response: Response) -> tuple[bool, int, int]:
+    """Puts first what a call under an unknown id most likely stems from: what ended well, by
+    turn, and of the attempts of a turn the latest."""
+    return response.ends != "well", response.turn, -response.attempt
 
 
 def _paired(items: Iterable[Item]) -> tuple[list[Held], list[Item]]:
@@ -91,18 +108,19 @@ def _answer(calls: Iterable[Held], result: Item) -> bool:
     return True
 
 
-def _trace(calls: Sequence[Held], issued: Sequence[Issued]) -> None:
-    left = list(issued)
+def _trace(calls: Sequence[Held], by_id: Sequence[Issued], by_place: Sequence[Issued]) -> None:
+    left = list(by_id)
     for held in reversed(calls):
         _take(held, [call for call in left if call.call_id == held.item.call_id], left)
     unknown = [held for held in calls if held.issued is None]
-    ids = {call.call_id for call in issued}
+    ids = {call.call_id for call in by_id}
     for held in [held for held in unknown if held.item.call_id not in ids]:
-        rewritten = [call for call in left if call.tool == held.item.name and _alike(call, held)]
-        _take(held, rewritten[:1], left)
+        named = [call for call in by_place if call in left and call.tool == held.item.name]
+        _take(held, [call for call in named if _alike(call, held)][:1], left)
     for held in [held for held in unknown if held.item.call_id not in ids]:
         if held.issued is None:
-            _take(held, [call for call in left if call.tool == held.item.name][:1], left)
+            named = [call for call in by_place if call in left and call.tool == held.item.name]
+            _take(held, named[:1], left)
 
 
 def _take(held: Held, candidates: Sequence[Issued], left: list[Issued]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from loopcheck.fake_providers.wire import Item
 from loopcheck.harness.checks.conversation import Conversation, Held, conversations
-from loopcheck.harness.checks.evidence import Evidence, Issued
+from loopcheck.harness.checks.evidence import Evidence, Issued, Response
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
 from loopcheck.harness.checks.matching import equal_calls, is_visible, pair_up
 from loopcheck.harness.checks.reading import continued_from
@@ -78,18 +78,18 @@ def _issued_at(issued: Issued | None) -> tuple[int, ...]:
 
 def _lost(talks: Iterable[Conversation], evidence: Evidence) -> Iterator[Finding]:
     """Calls of a whole response whose sisters were carried on and they were not: the response was
-    accepted, and they have no result. What a gateway bent on the way may not be seen as two."""
+    accepted, and they have no result."""
     fresh = _Once()
     for talk in talks:
         response = continued_from(talk.request, evidence.responses)
-        if response is None or response.ends != "well":
+        if response is None or response.ends != "well" or not _is_told(response, talk, evidence):
             continue
         calls = [call for call in response.calls if is_visible(call)]
-        lost = [call for call in calls if talk.of(call) is None]
+        lost = [call for call in calls if talk.lacks(call)]
         if len(lost) < len(calls) and lost and fresh(response.n):
             yield finding(
                 "correlation.answered",
-                "should" if response.odd else "must",
+                "must",
                 _ANSWERED,
                 expected=f"calls {', '.join(call.name for call in calls)}",
                 seen=f"request {talk.request.number} holds nothing of "
@@ -97,6 +97,14 @@ def _lost(talks: Iterable[Conversation], evidence: Evidence) -> Iterator[Finding
                 entries=(talk.request.n, response.n),
                 why="calls are kept by id, or by index, and one took another's place",
             )
+
+
+def _is_told(response: Response, talk: Conversation, evidence: Evidence) -> bool:
+    """Whether it is certain which attempt of its turn the loop went on from."""
+    attempts = [r for r in evidence.responses if r.turn == response.turn and r.n < talk.request.n]
+    held = {call.item.call_id for call in talk.calls}
+    known = any(call.call_id and call.call_id in held for call in response.calls)
+    return len(attempts) == 1 or known
 
 
 def _abandoned(evidence: Evidence) -> Iterator[Finding]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from loopcheck.harness.checks.evidence import Evidence
 from loopcheck.harness.results import CheckResult, Finding, Level, Status
+
+_CAPPED: Final = ("correlation.", "history.", "outcome.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +41,18 @@ def run(check: Check, evidence: Evidence) -> CheckResult:
     answer = check.judge(evidence)
     if isinstance(answer, Unjudged):
         return CheckResult(check=check.id, status=answer.status, reason=answer.reason)
-    findings = tuple(answer)
+    findings = tuple(_as_sure_as(evidence, finding) for finding in answer)
     failed = any(finding.level == "must" for finding in findings)
     return CheckResult(check=check.id, status="fail" if failed else "pass", findings=findings)
+
+
+def _as_sure_as(evidence: Evidence, finding: Finding) -> Finding:
+    """What the service itself would never send obliges no loop to more than safety: behind an
+    odd response, only executions, effects and the scenario's own words stay under must."""
+    odd = any(response.odd for response in evidence.responses)
+    if finding.level != "must" or not odd or not finding.check.startswith(_CAPPED):
+        return finding
+    return finding.model_copy(update={"level": "should"})
 
 
 def finding(

@@ -15,7 +15,7 @@ _NAMED = (
     "a cut, failed or refused response is not turned into a plain success without the model or "
     "the caller being told"
 )
-_SHOULD = "a refusal, and a text whose end never came, are not told as a plain success"
+_SHOULD = "a refusal, and a text that was cut, are not told as a plain success"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,16 @@ def _level(response: Response, outcome: Ended, dialect: str) -> Level | None:
     if _is_refusal(response):
         return _level_of_refusal(response, outcome, dialect)
     if response.ends == "marked":
-        return "must"
+        return "should" if _is_handed_on(response, outcome) else "must"
     cut = [call for call in calls if whole_arguments(call) is None]
     return "must" if cut else None
+
+
+def _is_handed_on(response: Response, outcome: Ended) -> bool:
+    """Whether a cut answer was text alone, and the caller has all of it. Honest frameworks leave
+    the stop reason to the message that they return beside it."""
+    said = response.text.strip()
+    return bool(said) and not response.calls and said in outcome.text
 
 
 def _is_refusal(response: Response) -> bool:

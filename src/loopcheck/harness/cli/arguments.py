@@ -113,6 +113,13 @@ def _run(commands: _Commands) -> None:
     parser.add_argument("--expected", type=Path, help="the list of known failures")
     parser.add_argument("--suite", help="the suite that counts, such as 2026.1")
     parser.add_argument(
+        "--lenient",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="leave out this request rule, such as C1; may be given several times",
+    )
+    parser.add_argument(
         "--case-seconds",
         type=_seconds,
         default=30.0,

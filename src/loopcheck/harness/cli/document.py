@@ -23,6 +23,7 @@ class Run:
 
     suite: str
     seed: int
+    lenient: tuple[str, ...] = ()
     started: datetime
     seconds: float
 
@@ -34,6 +35,7 @@ def report(targets: Sequence[TargetResult], run: Run, exit_code: int) -> Report:
         loopcheck=metadata.version("loopcheck"),
         suite=run.suite,
         seed=run.seed,
+        lenient=run.lenient,
         python=platform.python_version(),
         platform=platform.platform(),
         started=run.started.isoformat(timespec="seconds"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
+from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.cli.document import LAST_REPORT
 from loopcheck.harness.cli.selection import select
@@ -12,8 +13,9 @@ from loopcheck.harness.config import Config, find
 from loopcheck.harness.exit_code import AS_EXPECTED
 from loopcheck.harness.expected import Usage, load, usage
 from loopcheck.harness.expected_text import NEW, with_entry, without
-from loopcheck.harness.naming import matches
+from loopcheck.harness.naming import hinted, matches
 from loopcheck.harness.results import Report
+from loopcheck.harness.scenario.errors import did_you_mean
 from loopcheck.reports import json_report
 from loopcheck.reports.inert import inert
 
@@ -30,6 +32,7 @@ def run(options: Namespace) -> int:
 
 def _add(options: Namespace, config: Config, path: Path) -> int:
     _check_case(options.case, config)
+    _check_check(options.check)
     if options.target is not None:
         config.target(options.target)
     fields = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
@@ -43,6 +46,12 @@ def _check_case(glob: str, config: Config) -> None:
     """An entry that names no case would never be needed, nor be found stale."""
     if not any(matches(glob, spec.id) for spec in select([glob], config, cwd=config.root)):
         raise UsageError(f"{glob!r} names no case; write an id or a glob of ids")
+
+
+def _check_check(name: str | None) -> None:
+    known = [check.id for check in CHECKS]
+    if name is not None and name not in known:
+        raise UsageError(hinted(f"--check: unknown check {name!r}", did_you_mean(name, known)))
 
 
 def _update(options: Namespace, config: Config, path: Path) -> int:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness import expected
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.cli.document import LAST, LAST_REPORT, Run, report
+from loopcheck.harness.cli.leniency import rules_left_out
 from loopcheck.harness.cli.progress import Progress
 from loopcheck.harness.cli.selection import select, targets
 from loopcheck.harness.cli.trial import put_on_trial
 from loopcheck.harness.config import Config, TargetSource, find
-from loopcheck.harness.exit_code import exit_code
+from loopcheck.harness.exit_code import NOTHING_RAN, exit_code
 from loopcheck.harness.results import Report, TargetResult
 from loopcheck.harness.runner import RunOptions
 from loopcheck.harness.suites import check_suite
@@ -35,21 +38,35 @@ def run(options: Namespace) -> int:
     cases = select(options.patterns, config, cwd=Path.cwd())
     listed = expected.load(options.expected) if options.expected else expected.find(config.root)
     suite = _suite(options, config)
+    lenient = rules_left_out(options.lenient, DIALECTS)
     _check_paths([path for _, path in options.report])
     setting = RunOptions(
         seed=options.seed,
+        lenient=lenient,
         case_seconds=options.case_seconds,
         journal_folder=Path(os.path.relpath(config.root)) / LAST,
     )
     results: list[TargetResult] = []
     for source in sources:
         if results:
-            print(_closing(results[-1], options.seed), end="\n\n", flush=True)
+            print(_closing(results[-1], setting), end="\n\n", flush=True)
         show = Progress(cases=cases, suite=suite, listed=listed)
         results.append(_one(source, cases, setting, show, listed))
     code = exit_code(results, strict_should=options.strict == "should")
-    print(_closing(results[-1], options.seed, code), flush=True)
-    made = Run(suite=suite, seed=options.seed, started=started, seconds=time.perf_counter() - clock)
+    print(_closing(results[-1], setting, code), flush=True)
+    if code == NOTHING_RAN:
+        print(
+            "loopcheck: nothing ran: no chosen case has a dialect, mode and needs that its target "
+            "declares",
+            file=sys.stderr,
+        )
+    made = Run(
+        suite=suite,
+        seed=setting.seed,
+        lenient=tuple(sorted(lenient)),
+        started=started,
+        seconds=time.perf_counter() - clock,
+    )
     _write(report(results, made, code), options, config)
     return code
 
@@ -85,8 +102,14 @@ def _one(
     return expected.apply_to_target(result, listed, today=date.today())
 
 
-def _closing(result: TargetResult, seed: int, code: int | None = None) -> str:
-    return "\n" + terminal.closing(result, seed=seed, exit_code=code, advice=ADVICE)
+def _closing(result: TargetResult, setting: RunOptions, code: int | None = None) -> str:
+    return "\n" + terminal.closing(
+        result,
+        seed=setting.seed,
+        lenient=sorted(setting.lenient),
+        exit_code=code,
+        advice=ADVICE,
+    )
 
 
 def _write(document: Report, options: Namespace, config: Config) -> None:

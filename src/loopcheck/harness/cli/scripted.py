@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from loopcheck.fake_providers.provider import Provider, nothing
+from loopcheck.fake_providers.provider import LONG_LIVED, Provider, nothing
 from loopcheck.fake_providers.script import DialectName, Mode
 from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.cli.selection import select
@@ -36,6 +36,7 @@ def scripted(pattern: str, options: Namespace) -> tuple[dict[DialectName, Provid
             mode=mode,
             seed=options.seed,
             record=nothing,
+            keep=LONG_LIVED,
             on=frozenset(scenario.rules.on),
             off=frozenset(options.lenient) | frozenset(scenario.rules.off),
         )

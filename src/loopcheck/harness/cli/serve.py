@@ -7,12 +7,13 @@ import threading
 from argparse import Namespace
 from collections.abc import Callable
 
-from loopcheck.fake_providers.dialects import dialect
+from loopcheck.fake_providers._limits import allow_most_connections
 from loopcheck.fake_providers.routing import by_dialect
 from loopcheck.fake_providers.script import DIALECTS, DialectName
 from loopcheck.fake_providers.server import Server, ServerError
 from loopcheck.fake_providers.wire import HttpRequest, Reply
 from loopcheck.harness.cli.arguments import UsageError
+from loopcheck.harness.cli.leniency import rules_left_out
 from loopcheck.harness.exit_code import AS_EXPECTED
 
 _Handler = Callable[[HttpRequest], Reply]
@@ -45,10 +46,7 @@ def _check(options: Namespace) -> None:
     scripted = options.auto or options.scenario is not None
     if not scripted and (options.lenient or options.dialect is not None):
         raise UsageError("--lenient and --dialect go with --auto and --scenario")
-    if options.lenient:
-        known = {rule.id for name in _names(options) for rule in dialect(name).rules}
-        for rule in sorted(set(options.lenient) - known):
-            raise UsageError(f"no rule {rule!r} to be lenient about; {', '.join(sorted(known))}")
+    rules_left_out(options.lenient, _names(options))
 
 
 def _names(options: Namespace) -> tuple[DialectName, ...]:
@@ -57,6 +55,7 @@ def _names(options: Namespace) -> tuple[DialectName, ...]:
 
 def _serve(options: Namespace) -> None:
     handle, what = _handler(options)
+    allow_most_connections()
     with Server(host=options.host, port=options.port) as server:
         _ready(server.mount_root(handle), what)
         threading.Event().wait()
@@ -71,7 +70,7 @@ def _handler(options: Namespace) -> tuple[_Handler, str]:
         return _auto(options), "auto"
     if options.scenario is not None:
         return _scenario(options)
-    return _replay(options), f"replay of {len(options.replay)}"
+    return _replay(options)
 
 
 def _auto(options: Namespace) -> _Handler:
@@ -96,12 +95,13 @@ def _scenario(options: Namespace) -> tuple[_Handler, str]:
     return by_dialect({name: made.handle for name, made in providers.items()}), scenario_id
 
 
-def _replay(options: Namespace) -> _Handler:
+def _replay(options: Namespace) -> tuple[_Handler, str]:
     from loopcheck.fake_providers.recordings import RecordingError, read_all
     from loopcheck.fake_providers.replay import Replay
 
     try:
-        return Replay(read_all(options.replay)).handle
+        recordings = read_all(options.replay)
+        return Replay(recordings).handle, f"replay of {len(recordings)}"
     except RecordingError as error:
         raise UsageError(str(error)) from None
 

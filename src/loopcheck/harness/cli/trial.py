@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +21,10 @@ from loopcheck.harness.worker.client import (
     WorkerSkipped,
     python_worker,
 )
+from loopcheck.reports.inert import inert
 
 START_SECONDS: Final = 120.0  # importing a framework for the first time on a slow machine
+NOTICE_SECONDS: Final = 10.0  # silence beyond this looks like a hang of loopcheck
 
 
 def put_on_trial(
@@ -56,11 +60,24 @@ class _WorkerDriver:
         self._worker = worker
 
     def card(self) -> TargetCard:
+        notice = threading.Timer(NOTICE_SECONDS, self._tell_that_it_starts)
+        notice.start()
         try:
             card = self._worker.start(START_SECONDS)
         except WorkerFailure as failure:
             raise Broken("target", failure.message) from None
+        finally:
+            notice.cancel()
         return card.model_copy(update={"name": self._worker.name})
+
+    def _tell_that_it_starts(self) -> None:
+        name = inert(self._worker.name)
+        print(
+            f"waiting for target {name} to start, at most {START_SECONDS:g} s: what its import "
+            "or its worker does first takes long, or hangs",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def drive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
         if not self._worker.is_running:

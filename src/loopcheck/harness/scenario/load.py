@@ -129,6 +129,12 @@ def discover(patterns: Sequence[str], *, cwd: Path) -> list[Scenario]:
     return load_all(find_files(patterns, cwd=cwd))
 
 
+def _nothing(pattern: str, cwd: Path) -> Problem:
+    if (cwd / pattern).is_dir():
+        return Problem(pattern, 0, 0, "the folder holds no scenario", "files end in .yaml")
+    return Problem(pattern, 0, 0, "no scenario has this name", _nearest(pattern))
+
+
 def find_files(patterns: Sequence[str], *, cwd: Path) -> list[ScenarioFile]:
     """The files that `discover` would load. Raises ScenarioError."""
     found: dict[Path, ScenarioFile] = {}
@@ -136,7 +142,7 @@ def find_files(patterns: Sequence[str], *, cwd: Path) -> list[ScenarioFile]:
     for pattern in patterns:
         files = list(_matches(pattern, cwd))
         if not files:
-            problems.append(Problem(pattern, 0, 0, "no scenario has this name", _nearest(pattern)))
+            problems.append(_nothing(pattern, cwd))
         for file in files:
             first = found.setdefault(file.path, file)
             if first.ids != file.ids:

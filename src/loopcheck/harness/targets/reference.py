@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Final
 
 import httpx2
@@ -14,6 +15,10 @@ from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness.target import Target, adapter
 from loopcheck.harness.task import Task
 from loopcheck.reference_loop import ProviderAdapter
+
+for _sdk in ("openai", "anthropic"):  # imported late, but missed early
+    if find_spec(_sdk) is None:
+        raise ModuleNotFoundError(f"No module named {_sdk!r}", name=_sdk)
 
 # The fakes pause for a second at most: longer silence is a stall, not a slow service.
 SILENCE_SECONDS: Final = 1.5

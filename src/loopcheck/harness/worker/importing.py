@@ -5,10 +5,14 @@ from __future__ import annotations
 import importlib
 import sysconfig
 import traceback
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+import loopcheck
 from loopcheck.harness.target import Target, TargetError
+
+_READY_MADE: Final = "loopcheck.harness.targets."
 
 _EXTRAS: Final = {
     "agents": "openai-agents",
@@ -23,8 +27,12 @@ _EXTRAS: Final = {
     "pydantic_ai": "pydantic-ai",
 }
 
-_INSTALLED: Final = tuple(
-    sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")
+# The extras of ready-made targets that are not called like their module.
+_EXTRAS_OF_TARGETS: Final = {"openai_sdk": "openai", "anthropic_sdk": "anthropic"}
+
+_INSTALLED: Final = (
+    *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
+    str(Path(loopcheck.__file__).parent),
 )
 
 
@@ -55,9 +63,18 @@ def import_target(reference: str) -> Target:
 def _why(module: str, error: BaseException) -> str:
     text = " ".join(f"{type(error).__name__}: {error}".split())
     line = f"cannot import {module}: {text} ({_place(error)})"
-    missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    extra = _EXTRAS.get((missing or "").partition(".")[0])
+    extra = _extra(module, error)
     return line if extra is None else f"{line}; pip install 'loopcheck[{extra}]'"
+
+
+def _extra(module: str, error: BaseException) -> str | None:
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return None
+    missing = error.name.partition(".")[0]
+    if module.startswith(_READY_MADE) and missing != "loopcheck":
+        target = module.removeprefix(_READY_MADE)
+        return _EXTRAS_OF_TARGETS.get(target, target.replace("_", "-"))
+    return _EXTRAS.get(missing)
 
 
 def _place(error: BaseException) -> str:

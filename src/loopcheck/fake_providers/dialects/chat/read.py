@@ -39,6 +39,7 @@ def read(request: HttpRequest) -> Reading:
         tools=tuple(_tools(body)),
         body=body,
         tool_choice=body.get("tool_choice"),
+        self_contained=True,
     )
 
 

@@ -19,7 +19,7 @@ from loopcheck.fake_providers.dialects.messages.blocks import (
 )
 from loopcheck.fake_providers.dialects.messages.conversation import conversation
 from loopcheck.fake_providers.dialects.messages.errors import invalid
-from loopcheck.fake_providers.json_body import parsed
+from loopcheck.fake_providers.json_body import is_json, parsed
 from loopcheck.fake_providers.sse import compact
 from loopcheck.fake_providers.wire import (
     HttpRequest,
@@ -39,6 +39,8 @@ _TEXT_KINDS: Final[dict[str, ItemKind]] = {
 
 def read(request: HttpRequest, memory: Memory) -> Reading:
     """The request as the service understands it. Raises ServiceError when it is no JSON."""
+    if not is_json(request.headers):
+        raise invalid("content-type: Input should be 'application/json'")
     body = _parsed(request.body)
     messages = _messages(body)
     stored = state.stored(body, memory)
@@ -56,6 +58,7 @@ def read(request: HttpRequest, memory: Memory) -> Reading:
         body=body,
         tool_choice=body.get("tool_choice"),
         previous=state.previous_id(body),
+        self_contained=body.get("thread") is None,
     )
 
 

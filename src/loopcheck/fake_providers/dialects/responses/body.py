@@ -46,6 +46,16 @@ _REASONING: Final[JsonObject] = {
     "mode": "standard",
     "summary": None,
 }
+_NO_TOOL_USAGE: Final[JsonObject] = {
+    "image_gen": {
+        "input_tokens": 0,
+        "input_tokens_details": {"image_tokens": 0, "text_tokens": 0},
+        "output_tokens": 0,
+        "output_tokens_details": {"image_tokens": 0, "text_tokens": 0},
+        "total_tokens": 0,
+    },
+    "web_search": {"num_requests": 0},
+}
 _TEXT: Final[JsonObject] = {"format": {"type": "text"}, "verbosity": "medium"}
 
 
@@ -100,7 +110,7 @@ def _response(answer: Answer, **facts: object) -> JsonObject:
         "service_tier": "default",
         "store": stores(request),
         "text": {**_TEXT, **_object(request.get("text"))},
-        "tool_usage": _no_tool_usage(),
+        "tool_usage": _NO_TOOL_USAGE,
         "tools": [_echo_tool(tool) for tool in objects(request, "tools")],
         "usage": None,
         **facts,
@@ -143,17 +153,6 @@ def _usage(usage: Usage) -> JsonObject:
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.input + usage.output,
     }
-
-
-def _no_tool_usage() -> JsonObject:
-    images: JsonObject = {
-        "input_tokens": 0,
-        "input_tokens_details": {"image_tokens": 0, "text_tokens": 0},
-        "output_tokens": 0,
-        "output_tokens_details": {"image_tokens": 0, "text_tokens": 0},
-        "total_tokens": 0,
-    }
-    return {"image_gen": images, "web_search": {"num_requests": 0}}
 
 
 def _object(value: object) -> JsonObject:

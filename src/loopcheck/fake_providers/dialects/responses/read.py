@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from loopcheck.fake_providers.dialects.interface import Memory
 from loopcheck.fake_providers.dialects.openai_common import objects, request_body
 from loopcheck.fake_providers.dialects.responses import form
-from loopcheck.fake_providers.dialects.responses.items import neutral
+from loopcheck.fake_providers.dialects.responses.items import kind_of, neutral
 from loopcheck.fake_providers.dialects.responses.state import expanded
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, OfferedTool, Reading
 
@@ -33,6 +33,7 @@ def read(request: HttpRequest, memory: Memory) -> Reading:
         body=body,
         tool_choice=body.get("tool_choice"),
         previous=previous,
+        self_contained=not continues and all(kind_of(item) != "item_reference" for item in sent),
     )
 
 

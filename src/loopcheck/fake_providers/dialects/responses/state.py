@@ -39,10 +39,11 @@ def stored_item(item_id: object, memory: Memory) -> Placed | None:
 def remember(answer: Answer, memory: Memory) -> None:
     """Keeps the response, unless the request said not to, and what must be known of any."""
     request = answer.reading.body
-    conversation = [*answer.reading.history, *output.items(answer)]
+    made = output.items(answer)
+    conversation = [*answer.reading.history, *made]
     if body.stores(request):
         memory.conversations[answer.response_id] = conversation
-        memory.responses[answer.response_id] = body.ended(answer)
+        memory.responses[answer.response_id] = {**body.ended(answer), "output": made}
     named = form.conversation(request)
     if named is not None:
         memory.conversations[named] = conversation
