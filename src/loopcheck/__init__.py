@@ -46,7 +46,24 @@ _HOMES = {
     "say": "loopcheck.harness.shorthand",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "Case",
+    "Limits",
+    "LoopcheckWarning",
+    "Outcome",
+    "Target",
+    "Task",
+    "Tool",
+    "adapter",
+    "call",
+    "cases",
+    "ended",
+    "final",
+    "in_process",
+    "loop",
+    "refuse",
+    "say",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 from contestants import RAW, aimock, ours, raw
 from rounds import add_options, compare, load
-from serving import request
+from served import request
 
 STEPS = 10
 

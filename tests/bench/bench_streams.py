@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 from contestants import RAW, aimock, ours, raw
 from rounds import add_options, compare, load
-from serving import EVENTS, request
+from served import EVENTS, request
 
 from loopcheck.fake_providers.script import DialectName, Segments
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from serving import PROMPT, WORD, text, writes
+from served import PROMPT, WORD, text, writes
 
 from loopcheck.fake_providers.script import DialectName, Mode, Segments
 
@@ -25,7 +25,7 @@ RAW: Final = (
     "raw: asyncio.start_server, which reads a request and looks at nothing in it, sends prepared "
     "bytes"
 )
-_SERVING: Final = Path(__file__).with_name("serving.py")
+_SERVING: Final = Path(__file__).with_name("served.py")
 _AIMOCK: Final = "@copilotkit/aimock@1.43.0"
 _PATIENCE_SECONDS: Final = 30
 
@@ -56,7 +56,7 @@ def ours(
     mode: Mode,
     segments: Segments = "frame",
 ) -> Iterator[Contestant]:
-    """One of our own servers; see `serving`."""
+    """One of our own servers; see `served`."""
     command = [sys.executable, str(_SERVING), kind, dialect, mode, str(segments)]
     with _running(command) as process:
         yield Contestant(kind, _announced(process), process.pid)

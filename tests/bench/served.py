@@ -1,9 +1,9 @@
 """The servers that are measured and that are written in Python, each a process of its own.
 
-    python serving.py raw FILE
-    python serving.py transport DIALECT MODE SEGMENTS
-    python serving.py loopcheck DIALECT MODE SEGMENTS
-    python serving.py forever DIALECT MODE SEGMENTS
+    python served.py raw FILE
+    python served.py transport DIALECT MODE SEGMENTS
+    python served.py loopcheck DIALECT MODE SEGMENTS
+    python served.py forever DIALECT MODE SEGMENTS
 
 `raw` is what any server on asyncio's streams costs: it reads a request up to its content length,
 looks at nothing in it, and sends prepared bytes, one write an event. `transport` is our server
