@@ -229,5 +229,7 @@ _GRAMMARS: Final[Mapping[str, Grammar]] = {
     "tool_search_call": Grammar(prefix="tsc", fields=_tool_search),
     "tool_search_output": Grammar(prefix="tso", fields=_tools_found),
     "program": Grammar(prefix="cm", fields=_program, state=False),
-    "program_output": Grammar(prefix="cmo", fields=_program_output, begun="completed"),
+    "program_output": Grammar(
+        prefix="cmo", fields=_program_output, begun="completed", cut="completed"
+    ),
 }
