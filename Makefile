@@ -17,7 +17,7 @@ lint: $(VENV)/lint
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 bench: $(VENV)/test
 	for bench in tests/bench/bench_*.py; do $(BIN)/python $$bench || exit 1; done

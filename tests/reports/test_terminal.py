@@ -93,6 +93,11 @@ def test_a_should_finding_that_is_listed_is_not_told_again() -> None:
     assert text.startswith("booking: 1 pass, 0 FAIL (must), 0 should,")
 
 
+def test_a_long_line_of_counts_stands_apart_from_the_exit_code() -> None:
+    target = TargetResult(card=CARD.model_copy(update={"name": "n" * 90}), cases=())
+    assert terminal.counts(target, exit_code=0).endswith(", 0 not declared exit 0")
+
+
 def test_the_mismatch_leaves_out_what_is_far_from_it() -> None:
     lines = tuple(f"{n:<3} entry {n}" for n in range(1, 60))
     finding = ONCE.model_copy(update={"entries": (20, 50)})

@@ -97,7 +97,7 @@ def counts(target: TargetResult, *, exit_code: int | None = None) -> str:
     parts = [f"{numbers.get(word, 0)} {shown}" for word, shown in words.items()]
     name = inert(target.card.name)
     line = f"{name}: BROKEN" if target.broken is not None else f"{name}: {', '.join(parts)}"
-    return line if exit_code is None else f"{line:<{_EXIT_COLUMN}}exit {exit_code}"
+    return line if exit_code is None else f"{line:<{_EXIT_COLUMN - 1}} exit {exit_code}"
 
 
 def render(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
