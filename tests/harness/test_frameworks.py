@@ -74,7 +74,8 @@ def test_streamed_langchain_is_caught_running_a_cut_call(
     assert result.findings[0].check == "execution.complete-only"
     shown = failure_block(result)
     assert "reserve_seat(event='E1', seat=1)" in shown  # what ran
-    assert 'the model had sent {"event":"E1","seat":1 and then' in shown  # of the 12 that was meant
+    assert 'the model had sent {"event":"E1","seat":1 and then' in shown
+    assert "(seat=12 was meant)" in shown
 
 
 @pytest.mark.parametrize("case", SPECS)

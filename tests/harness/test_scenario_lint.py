@@ -80,6 +80,10 @@ def test_the_whole_file(tail: str, expected: list[str]) -> None:
             ["8:18: call 'a' has neither args nor raw_args"],
         ),
         (
+            "[{calls: [{as: a, tool: look, args: {}, meant: {}}]}]",
+            ["8:48: call 'a' has meant beside args, which say what is meant themselves"],
+        ),
+        (
             "[{calls: [{as: a, tool: look, args: {}, raw_args: '{}'}]}]",
             ["8:48: call 'a' has both args and raw_args"],
         ),

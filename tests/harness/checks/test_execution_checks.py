@@ -345,3 +345,13 @@ def test_a_name_with_a_prefix_is_offered() -> None:
     journal.answer(call("book"))
     journal.execute()
     assert found(journal) == {}
+
+
+def test_what_was_meant_stands_beside_what_ran() -> None:
+    meant = {"as": "book", "tool": "reserve_seat", "raw_args": CUT, "meant": {"seat": 12}}
+    journal = Written(scenario(turns=[{"calls": [meant], "stop": "length"}]))
+    journal.ask()
+    journal.answer(call("book", arguments=CUT), ends="marked", stop="length")
+    journal.execute(arguments={"event": "E1", "seat": 1})
+    (found,) = journal.check("execution.complete-only").findings
+    assert found.seen.endswith('{"event":"E1","seat":1 and then stop length (seat=12 was meant)')

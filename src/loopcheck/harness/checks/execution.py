@@ -33,18 +33,18 @@ def _findings(evidence: Evidence, check: str) -> list[Finding]:
     matching = match(evidence)
     found = [
         *stray_findings(evidence, matching),
-        *_early(matching),
+        *_early(evidence, matching),
         *_read_otherwise(matching),
         *offer_findings(evidence, matching),
     ]
     return [one for one in found if one.check == check]
 
 
-def _early(matching: Matching) -> Iterator[Finding]:
+def _early(evidence: Evidence, matching: Matching) -> Iterator[Finding]:
     """Whole calls that ran although their response did not end well."""
     for found in matching.matches:
         if not is_complete(found.call, found.response):
-            yield early_finding(found)
+            yield early_finding(found, evidence.scenario)
 
 
 def _read_otherwise(matching: Matching) -> Iterator[Finding]:

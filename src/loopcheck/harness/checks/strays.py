@@ -19,6 +19,7 @@ from loopcheck.harness.checks.matching import (
 from loopcheck.harness.checks.values import ordinary_readings, reading
 from loopcheck.harness.checks.wording import ending, executions, sent_arguments
 from loopcheck.harness.results import Finding, Level
+from loopcheck.harness.scenario.model import Scenario
 
 COMPLETE_ONLY_SENTENCE = (
     "no call runs from arguments that were cut or are no JSON object, or from a response that "
@@ -68,9 +69,10 @@ def stray_findings(evidence: Evidence, matching: Matching) -> Iterator[Finding]:
         yield from _first_that_fits(case, execution)(case, execution)
 
 
-def early_finding(found: Match) -> Finding:
+def early_finding(found: Match, scenario: Scenario) -> Finding:
     """The finding about a whole call that ran although its response did not end well."""
-    return _incomplete(found.execution, found.call, found.response, _level_of(found.response))
+    level = _level_of(found.response)
+    return _incomplete(scenario, found.execution, found.call, found.response, level)
 
 
 def _first_that_fits(case: _Case, execution: Execution) -> _Rule:
@@ -106,6 +108,7 @@ def _others(case: _Case, execution: Execution) -> list[Match]:
 
 
 def _from_incomplete(case: _Case, execution: Execution) -> Iterator[Finding]:
+    scenario = case.evidence.scenario
     for response in _with_current_first(case, execution):
         calls = _calls_of(response, execution.tool)
         whole = [call for call in calls if case.reads(execution, call)]
@@ -113,13 +116,14 @@ def _from_incomplete(case: _Case, execution: Execution) -> Iterator[Finding]:
         if broken:
             call = next((c for c in broken if _is_ordinary(case, execution, c)), broken[0])
             loose = response.ends != "failed" and _is_ordinary(case, execution, call)
-            yield _incomplete(execution, call, response, "should" if loose else "must")
+            level: Level = "should" if loose else "must"
+            yield _incomplete(scenario, execution, call, response, level)
             return
         if whole and response.ends != "well":
-            yield _incomplete(execution, whole[0], response, _level_of(response))
+            yield _incomplete(scenario, execution, whole[0], response, _level_of(response))
             return
         if calls and response.ends != "well":
-            yield _incomplete(execution, calls[0], response, "must")
+            yield _incomplete(scenario, execution, calls[0], response, "must")
             return
 
 
@@ -143,7 +147,9 @@ def _is_ordinary(case: _Case, execution: Execution, call: Issued) -> bool:
     )
 
 
-def _incomplete(execution: Execution, call: Issued, response: Response, level: Level) -> Finding:
+def _incomplete(
+    scenario: Scenario, execution: Execution, call: Issued, response: Response, level: Level
+) -> Finding:
     cut = whole_arguments(call) is None
     return finding(
         "execution.complete-only",
@@ -151,12 +157,19 @@ def _incomplete(execution: Execution, call: Issued, response: Response, level: L
         COMPLETE_ONLY_SENTENCE if level == "must" else UNFINISHED_SENTENCE,
         expected=f"0 executions of {execution.tool} for call {call.name}",
         seen=f"{executions([execution])}; the model had sent {sent_arguments(call)} "
-        f"and then {ending(response)}",
+        f"and then {ending(response)}{_meant(scenario, execution, call)}",
         entries=(execution.n, response.n),
         why="an incomplete JSON text was completed, or the end of the stream taken for its end"
         if cut
         else "the call is run as soon as its JSON is whole, before the response's end is known",
     )
+
+
+def _meant(scenario: Scenario, execution: Execution, call: Issued) -> str:
+    """The values that the scenario says were meant, where others ran."""
+    meant = scenario.meant(call.label).items()
+    other = [f"{k}={v!r}" for k, v in meant if execution.arguments.get(k) != v]
+    return f" ({', '.join(other)} was meant)" if other else ""
 
 
 def _unasked(case: _Case, execution: Execution) -> Iterator[Finding]:

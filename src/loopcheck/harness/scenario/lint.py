@@ -123,6 +123,9 @@ def _arguments(place: Path, call: CallModel, source: Source) -> Iterator[Problem
     if call.args is not None and call.raw_args is not None:
         message = f"call {call.label!r} has both args and raw_args"
         yield source.problem((*place, "raw_args"), message, key=True)
+    if call.meant is not None and call.raw_args is None:
+        message = f"call {call.label!r} has meant beside args, which say what is meant themselves"
+        yield source.problem((*place, "meant"), message, key=True)
     if call.form == "custom" and call.raw_args is None:
         message = f"the custom call {call.label!r} wants raw_args: its input is a text"
         yield source.problem((*place, "form"), message)

@@ -107,7 +107,8 @@ NOT_BUILT_WORDS: Final = frozenset(
 
 class CallModel(Strict):
     """A scripted call, of the client's or of a hosted tool. Exactly one of `args` and `raw_args`;
-    `id` may differ per dialect."""
+    `id` may differ per dialect. `meant` is what cut or wrong `raw_args` were to say, for readers
+    of a finding."""
 
     label: str = Field(alias="as")
     tool: str
@@ -115,6 +116,7 @@ class CallModel(Strict):
     raw_args: str | None = None
     id: PerDialect[str] | None = None
     form: Literal["function", "custom"] = "function"
+    meant: dict[str, object] | None = None
 
 
 class UsageModel(Strict):
@@ -272,12 +274,19 @@ class Scenario(Strict):
         """The tools that a loop is given: all but the hosted ones."""
         return {name: tool for name, tool in self.tools.items() if tool.kind != "hosted"}
 
+    def meant(self, label: str) -> dict[str, object]:
+        """What the call with this label was to say, where its text is cut or wrong."""
+        return next((c.meant for c in self._calls if c.label == label and c.meant), {})
+
     @property
     def labels(self) -> tuple[str, ...]:
         """Every label of a call that is the client's, in order of appearance, each once."""
+        return tuple(dict.fromkeys(c.label for c in self._calls if not self.is_hosted(c.tool)))
+
+    @property
+    def _calls(self) -> Iterator[CallModel]:
         turns = (*self.turns, *self.otherwise)
-        calls = (call for turn in turns for call in turn.every_call)
-        return tuple(dict.fromkeys(c.label for c in calls if not self.is_hosted(c.tool)))
+        return (call for turn in turns for call in turn.every_call)
 
     def is_hosted(self, tool: str) -> bool:
         """Whether calls of this tool are the service's own business."""
