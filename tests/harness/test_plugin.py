@@ -81,7 +81,7 @@ def test_a_failing_case_is_one_block_without_a_traceback(project: pytest.Pyteste
     assert block[2] == "  expected  0 executions of reserve_seat for call seat"
     assert block[3] == (
         "  seen      1: reserve_seat(event='E1', seat=1); the model had sent "
-        '{"event":"E1","seat":1 and then stop length'
+        '{"event":"E1","seat":1 and then stop length (seat=12 was meant)'
     )
     assert f"rerun         pytest '{node}'" in block
     accept = f"accept        loopcheck expected add '{PARTIAL}[chat-stream]' --check "
