@@ -381,6 +381,7 @@ class TestJournals:
         kinds = [entry["kind"] for entry in load(path)]
         assert kinds[0] == "case"
         assert kinds.count("outcome") == 1
+        assert (tmp_path / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
     @pytest.mark.parametrize(
         ("name", "folder"),

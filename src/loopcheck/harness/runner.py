@@ -251,6 +251,8 @@ def _keep(
         return None
     folder = options.journal_folder / _file_name(card.name)
     folder.mkdir(parents=True, exist_ok=True)
+    # Nobody means to commit journals: the folder ignores itself.
+    (options.journal_folder / ".gitignore").write_text("*\n", encoding="utf-8")
     name = f"{spec.scenario.id.replace('/', '.')}.{spec.dialect}-{spec.mode}.jsonl"
     path = folder / _file_name(name)
     path.write_text(to_lines(entries), encoding="utf-8")
