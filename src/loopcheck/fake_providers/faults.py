@@ -71,7 +71,7 @@ def render(
     mode: Mode,
     *,
     seed: int,
-    now: Callable[[], float] = time.time,
+    now: Callable[[], float] = lambda: time.time(),
 ) -> Rendered:
     """The response to one request. Raises FaultError when its fault cannot strike. `now` is the
     clock (seconds since 1970) for dates that are announced to the client."""
