@@ -268,11 +268,12 @@ def test_doctor_of_a_target_that_is_not_there(
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
 def test_an_interrupt_leaves_nothing_running(project: Path) -> None:
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from loopcheck.harness.cli import main; sys.exit(main())",
-    ]
+    # A shell starts what it puts in the background with interrupts ignored, tests included.
+    heeding = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = (
+        f"import signal, sys; {heeding}; from loopcheck.harness.cli import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code]
     with subprocess.Popen(
         [*command, "run", "--target", "stuck"],
         stdout=subprocess.PIPE,
