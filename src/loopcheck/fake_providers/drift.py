@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.answers import prepare
@@ -24,18 +24,7 @@ from loopcheck.fake_providers.wire import HttpRequest, JsonObject, Reading, Serv
 _FREE: Final = frozenset(
     {"input", "input_schema", "metadata", "parameters", "properties", "schema"}
 )
-_ERRORS: Final[tuple[ErrorName, ...]] = (
-    "invalid",
-    "auth",
-    "not_found",
-    "conflict",
-    "timeout",
-    "rate_limit",
-    "quota",
-    "server",
-    "unavailable",
-    "overloaded",
-)
+_ERRORS: Final[tuple[ErrorName, ...]] = get_args(ErrorName)
 _NO_REQUEST: Final[JsonObject] = {
     "model": "model",
     "messages": [{"role": "user", "content": "Hello"}],

@@ -29,8 +29,6 @@ SyncApp: TypeAlias = Callable[[HttpRequest], Reply]
 REAL_SERVICES: Final = ("https://api.openai.com/v1", "https://api.anthropic.com")
 Told = TypeVar("Told")
 _PORTS: Final = {"http": 80, "https": 443}
-# The reader's bound on heads expects no more at once than a socket gives.
-_PIECE: Final = 64 * 1024
 _NEEDED: Final = ("respx", "httpx", "pytest_httpx2", "pytest")
 
 
@@ -197,6 +195,4 @@ def _received(
     if any(name.lower() == b"transfer-encoding" for name, _ in headers):
         body = (chunk(body) if body else b"") + LAST_CHUNK
     sent = b"\r\n".join(head) + b"\r\n\r\n" + body
-    reader = RequestReader()
-    pieces = (sent[start : start + _PIECE] for start in range(0, len(sent), _PIECE))
-    return next(complete for piece in pieces for complete in reader.feed(piece))
+    return next(iter(RequestReader().feed(sent)))
