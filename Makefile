@@ -8,7 +8,7 @@ TARGETS := reference litellm openai-sdk anthropic-sdk langchain pydantic-ai open
 .PHONY: trial test lint bench clean
 
 trial: $(VENV)/trial
-	$(BIN)/loopcheck run $(TARGETS:%=--target %)
+	$(BIN)/loopcheck run builtin:core $(TARGETS:%=--target %)
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n 2 $(PYTEST)

@@ -70,4 +70,4 @@ def main(patterns: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["builtin:core"])
+    main(sys.argv[1:] or ["builtin:all"])

@@ -1,5 +1,8 @@
 """Plain requests to the whole fake, validation and journal included, beside a raw server.
 
+One request a thousand times, and then requests of which none is like another: what came before
+just the same is not read and checked again.
+
     python tests/bench/bench_provider.py [--rounds N] [--count N] [--memory N] [--no-aimock]
 
 Then so many requests (100,000 by default; 0 for none) to one that serves for ever, and what it
@@ -18,8 +21,7 @@ from served import request
 STEPS = 10
 
 
-def plain(options: argparse.Namespace) -> None:
-    print(RAW)
+def plain(options: argparse.Namespace, *, fresh: bool) -> None:
     for dialect in options.dialects:
         with ExitStack() as stack:
             servers = [
@@ -28,8 +30,9 @@ def plain(options: argparse.Namespace) -> None:
             ]
             if not options.no_aimock:
                 servers += stack.enter_context(aimock("whole"))
-            asked = request(dialect, "whole")
-            compare(f"plain {dialect}", servers, asked, options, count=options.count)
+            asked = request(dialect, "whole", fresh=fresh)
+            title = f"{'fresh' if fresh else 'plain'} {dialect}"
+            compare(title, servers, asked, options, count=options.count)
 
 
 def memory(options: argparse.Namespace) -> None:
@@ -48,7 +51,9 @@ def main() -> None:
     add_options(parser, count=3000)
     parser.add_argument("--memory", type=int, default=100_000)
     options = parser.parse_args()
-    plain(options)
+    print(RAW)
+    for fresh in (False, True):
+        plain(options, fresh=fresh)
     if options.memory:
         memory(options)
 

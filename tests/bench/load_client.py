@@ -3,7 +3,8 @@
     python load_client.py PORT COUNT CONNECTIONS < REQUEST
 
 All connections are open before the first request is sent; each sends another one as soon as its
-answer is complete. Printed are the seconds that all answers took, how many were complete, and the
+answer is complete. `00000000` in the request
+becomes its number. Printed are the seconds that all answers took, how many were complete, and the
 bytes of the last one.
 """
 
@@ -18,6 +19,7 @@ from typing import Final
 
 from loopcheck.fake_providers._limits import allow_most_connections
 
+NUMBER: Final = b"00000000"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 LENGTH: Final = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
@@ -83,7 +85,8 @@ class Client(asyncio.Protocol):
             self._transport.close()
             return
         self._load.left -= 1
-        self._transport.write(self._load.request)
+        number = b"%0*d" % (len(NUMBER), self._load.left)
+        self._transport.write(self._load.request.replace(NUMBER, number))
 
 
 async def main(port: int, count: int, connections: int) -> None:

@@ -48,6 +48,7 @@ PATHS: Final[dict[DialectName, str]] = {
     "messages": "/v1/messages",
 }
 EVENTS: Final = 500
+NUMBER: Final = b"00000000"
 PROMPT: Final = "Say something about the weather in Bern."
 WORD: Final = "word "
 _WORDS_OF_WHOLE: Final = 20
@@ -60,10 +61,13 @@ def text(mode: Mode) -> str:
     return WORD * (EVENTS if mode == "stream" else _WORDS_OF_WHOLE)
 
 
-def request(dialect: DialectName, mode: Mode) -> bytes:
-    """A request for the task, in full, as an SDK would send it."""
+def request(dialect: DialectName, mode: Mode, *, fresh: bool = False) -> bytes:
+    """A request for the task, in full, as an SDK would send it. Where it is to be `fresh` each
+    time, `NUMBER` stands in it for the number that makes it so."""
     said = [{"role": "user", "content": PROMPT}]
     body: dict[str, object] = {"model": "gpt-4o", "stream": mode == "stream"}
+    if fresh:
+        body["metadata"] = {"user_id": NUMBER.decode()}
     match dialect:
         case "chat":
             function = {"name": "weather", "parameters": _SCHEMA}

@@ -348,7 +348,8 @@ class TestManners:
         assert DIALECT.serves("POST", "/v1/chat/completions") == "generate"
         assert DIALECT.serves("GET", "/v1/models") == "side"
         assert DIALECT.serves("GET", "/v1/models/gpt-4.1") == "side"
-        assert DIALECT.serves("GET", "/v1/chat/completions") is None
+        assert DIALECT.serves("GET", "/v1/chat/completions") == "side"
+        assert DIALECT.serves("PUT", "/v1/chat/completions") is None
         assert DIALECT.serves("POST", "/v1/responses") is None
 
     @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
+from bound_cases import METADATA, bound
 from openai_answers import call, error, judged, question, refusal, refused_by, reply
 
 from loopcheck.fake_providers.dialects import Memory
@@ -146,6 +147,23 @@ class Case:
 
 AUDIO = [{"type": "text", "text": "Hear:"}, {"type": "input_audio", "input_audio": {}}]
 IMAGE = [{"type": "text", "text": "See:"}, {"type": "image_url", "image_url": {"url": "u"}}]
+LOGGED: JsonObject = {"logprobs": True}
+BOUNDS: list[tuple[str, str, float, object, JsonObject]] = [
+    ("C24", "n", 1, 0, {}),
+    ("C24", "n", 128, 200, {}),
+    ("C24", "n", 1, "2", {}),
+    ("C24", "n", 1, True, {}),
+    ("C25", "max_tokens", 1, 0, {}),
+    ("C25", "max_completion_tokens", 1, -3, {}),
+    ("C25", "max_completion_tokens", 1, "abc", {}),
+    ("C28", "temperature", 0, -1, {}),
+    ("C28", "temperature", 2, 2.5, {}),
+    ("C28", "top_p", 1, 5, {}),
+    ("C28", "presence_penalty", -2, -3, {}),
+    ("C28", "frequency_penalty", 2, 3, {}),
+    ("C29", "top_logprobs", 0, -1, LOGGED),
+    ("C29", "top_logprobs", 0, "few", LOGGED),
+]
 CASES = [
     Case(
         body(USER, asked("a", "b"), USER),
@@ -334,6 +352,47 @@ CASES = [
         too_long("C22", "tools[0].function.name", 64),
         with_tools(tool("f" * 64)),
     ),
+    *(
+        Case(
+            question("chat", **{name: wrong}, **more),
+            replace(bound(name, limit, wrong), rule=rule),
+            question("chat", **{name: limit}, **more),
+        )
+        for rule, name, limit, wrong, more in BOUNDS
+    ),
+    Case(
+        question("chat", stop=list("abcde")),
+        error(
+            "C26",
+            "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an "
+            "array with length 5 instead.",
+            "stop",
+            "array_above_max_length",
+        ),
+        question("chat", stop=list("abcd")),
+    ),
+    *(
+        Case(question("chat", metadata=wrong), replace(told_of, rule="C27"), question("chat"))
+        for wrong, told_of in METADATA
+    ),
+    Case(
+        question("chat", logprobs=True, top_logprobs=21),
+        error(
+            "C29",
+            "Invalid value for 'top_logprobs': must be less than or equal to 20.",
+            "top_logprobs",
+        ),
+        question("chat", logprobs=True, top_logprobs=20),
+    ),
+    Case(
+        question("chat", top_logprobs=1),
+        error(
+            "C29",
+            "The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled.",
+            "top_logprobs",
+        ),
+        question("chat", logprobs=True, top_logprobs=1),
+    ),
 ]
 IDS = [f"{case.expected.rule}-{number}" for number, case in enumerate(CASES)]
 
@@ -394,8 +453,8 @@ def test_grades() -> None:
         grades.setdefault(rule.grade, []).append(rule.id)
     assert {grade: " ".join(ids) for grade, ids in grades.items()} == {
         "R": "C20 C17",
-        "I": "C2 C3 C1",
-        "S": "C7 C6 C8 C9 C10 C11 C12 C22 C21 C13 C14 C16 C15 C4",
+        "I": "C27 C2 C3 C1",
+        "S": "C7 C6 C8 C9 C10 C11 C12 C22 C24 C25 C26 C28 C21 C13 C14 C16 C15 C29 C4",
         "D": "C23",
         "unsure": "C18 C19 C5",
     }

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from improvised import auto, exchange, question
 from openai_answers import material
 
 from loopcheck.fake_providers.derive import derive, whole
 from loopcheck.fake_providers.drift import Difference, drift
 from loopcheck.fake_providers.known_drift import NEWER, reason_for
 from loopcheck.fake_providers.recordings import Event, Recording, read, read_all
-from loopcheck.fake_providers.script import Call, Say, Think
+from loopcheck.fake_providers.script import Call, DialectName, Fault, Place, Say, Think
 from loopcheck.fake_providers.wire import JsonObject
 
 OWN = Path(__file__).parents[1] / "recordings"
@@ -49,6 +50,26 @@ def test_a_cut_call_is_taken_as_it_was_cut() -> None:
 @pytest.mark.parametrize("name", ["responses_stream_reasoning", "messages_stream_thinking_call"])
 def test_thinking_is_taken(name: str) -> None:
     assert isinstance(derive(own(name)).content[0], Think)
+
+
+def test_a_response_that_waits_says_nothing_yet() -> None:
+    assert derive(own("responses_background_queued")).content == ()
+
+
+def test_an_error_behind_the_head_of_a_stream_is_taken() -> None:
+    attempt = derive(own("responses_stream_error"))
+    assert (attempt.content, attempt.stop) == ((), "end")
+    assert attempt.fault == Fault(kind="error-event", at=Place(frame=3), error="quota")
+
+
+def test_an_error_behind_a_part_of_the_answer_is_not_compared() -> None:
+    recording = own("responses_stream_reasoning")
+    error = next(
+        event for event in own("responses_stream_error").events or () if event.name == "error"
+    )
+    events = (recording.events or ())[:5]
+    (found,) = drift(replace(recording, events=(*events, error)))
+    assert str(found) == "not compared: an error behind a part of the answer"
 
 
 def changed(recording: Recording, change: Callable[[Event], list[Event]]) -> Recording:
@@ -112,12 +133,29 @@ def test_a_field_of_an_error_is_found() -> None:
 
 def test_what_no_script_can_say_is_told() -> None:
     recording = own("chat_call")
-    body = whole(recording)
-    choices = body["choices"]
-    assert isinstance(choices, list)
-    (found,) = drift(replace(recording, body={**body, "choices": choices * 3}))
-    assert str(found) == "not compared: 3 choices; a script has one"
-    assert reason_for("chat", found) == "a script has one choice"
+    (found,) = drift(replace(recording, body={**whole(recording), "choices": []}))
+    assert str(found) == "not compared: no choice"
+    assert reason_for("chat", found) == "an error is no answer"
+
+
+def test_several_choices_are_compared_with_as_many() -> None:
+    body: JsonObject = {**question("chat"), "n": 3, "stream": True, "logprobs": True}
+    recording = exchange(auto("chat"), "chat", body)
+    assert drift(recording) == []
+    assert drift(replace(recording, request_body=None)) == []
+    lone = [event for event in recording.events or () if "'index': 0" in str(event.data)]
+    assert drift(replace(recording, events=(*lone, *(recording.events or ())[-1:]))) == []
+
+
+@pytest.mark.parametrize("name", ["chat", "responses"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_log_probabilities_are_compared(name: DialectName, stream: bool) -> None:
+    wanted: JsonObject = {"logprobs": True} if name == "chat" else {"top_logprobs": 2}
+    recording = exchange(auto(name), name, {**question(name), **wanted, "stream": stream})
+    assert drift(recording) == []
+    silent = drift(replace(recording, request_body={**question(name), "stream": stream}))
+    assert {difference.side for difference in silent} == {"recorded only"}
+    assert all("logprobs" in difference.what for difference in silent)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,13 @@ def thinks(budget: int, limit: int = 9999) -> JsonObject:
 
 PARAMETERS: list[Case] = [
     (
+        "M-range",
+        "max_tokens",
+        "max_tokens: must be greater than or equal to 0",
+        asks(USER, max_tokens=-1),
+        asks(USER, max_tokens=0),
+    ),
+    (
         "M15",
         "tool_choice",
         "Thinking may not be enabled when tool_choice forces tool use.",
@@ -194,6 +201,24 @@ PARAMETERS: list[Case] = [
 @pytest.mark.parametrize("case", PARAMETERS)
 def test_a_rule_is_broken_or_just_not(case: Case) -> None:
     check(case)
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p"])
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (1.5, "range: 0..1"),
+        (-0.5, "range: 0..1"),
+        ("hot", "Input should be a valid number"),
+        (True, "Input should be a valid number"),
+        (None, "Input should be a valid number"),
+    ],
+)
+def test_sampling_keeps_to_its_range(name: str, wrong: object, complaint: str) -> None:
+    [(rule, error)] = refusals(read("messages", asks(USER, **{name: wrong}), headers=OLD))
+    assert (rule, error.message) == ("M-range", f"{name}: {complaint}")
+    for right in (0, 0.5, 1):
+        assert refusals(read("messages", asks(USER, **{name: right}), headers=OLD)) == []
 
 
 def test_m17_tool_blocks_without_tools() -> None:

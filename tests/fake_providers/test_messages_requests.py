@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
+import anthropic
 import pytest
+from live_service import anthropic_client, improvising
 from sample_answers import PROMPT, SEAT, VERSION, answer, call, read, refusals
 
 from loopcheck.fake_providers.dialects import Memory
@@ -20,6 +23,11 @@ from loopcheck.fake_providers.wire import (
 )
 
 HEADERS = {**VERSION, "x-api-key": "test"}
+ASKED: dict[str, Any] = {
+    "model": "claude-sonnet-5",
+    "max_tokens": 99,
+    "messages": [{"role": "user", "content": PROMPT}],
+}
 TOOL: JsonObject = {"name": "reserve_seat", "input_schema": {"type": "object"}}
 
 
@@ -250,6 +258,25 @@ def test_the_version_header_is_required() -> None:
             assert DIALECT.authenticate(headers) == "k"
 
 
+@pytest.mark.parametrize("version", ["2023-10-01", "2023-06-01, 2023-06-01", "latest", ""])
+def test_a_version_that_there_is_not_is_refused(version: str) -> None:
+    name, error = refusal_of(GOOD, {"x-api-key": "k", "anthropic-version": version})
+    assert name == "M-known-version"
+    assert error.message == f'anthropic-version: "{version}" is not a valid version'
+
+
+def test_the_client_is_told_of_its_version() -> None:
+    app = improvising("messages")
+    for version in ("2023-01-01", "2023-06-01", "2026-10-21"):
+        with anthropic_client(app, **{"anthropic-version": version}) as client:
+            assert client.messages.create(**ASKED).stop_reason == "end_turn"
+    with (
+        anthropic_client(app, **{"anthropic-version": "2024-10-22"}) as client,
+        pytest.raises(anthropic.BadRequestError, match="is not a valid version"),
+    ):
+        client.messages.create(**ASKED)
+
+
 def test_a_body_that_is_no_json_is_refused() -> None:
     for body in (b"{", b"\xff", b"[" * 100_000):
         request = HttpRequest(method="POST", path="/v1/messages", headers=HEADERS, body=body)
@@ -323,4 +350,5 @@ def test_without_a_thread_nothing_is_stored() -> None:
     memory = Memory()
     got = reading([{"role": "user", "content": PROMPT}], memory)
     remember(got, [Say("Hi.")], "msg_1", memory)
-    assert (memory.conversations, memory.settings) == ({}, {})
+    assert not memory.conversations
+    assert not memory.settings

@@ -24,6 +24,7 @@ from messages_cases import (
 from test_messages_parameter_rules import PARAMETERS
 
 from loopcheck.fake_providers.dialects import Memory
+from loopcheck.fake_providers.dialects.kept import Kept
 from loopcheck.fake_providers.dialects.messages import DIALECT
 
 NO_RESULT = (
@@ -280,9 +281,19 @@ def test_every_rule_has_a_case_and_its_evidence() -> None:
     by_grade = {g: sorted(i for i in grades if grades[i] == g) for g in set(grades.values())}
     assert by_grade == {
         "R": ["M1", "M2", "M20", "M22", "M23", "M27", "M28", "M30"],
-        "I": ["M11", "M12", "M3", "M4", "M6"],
+        "I": ["M-known-version", "M11", "M12", "M3", "M4", "M6"],
         "S": [
-            *("M-choice", "M-empty", "M-role", "M-types", "M-version", "M1-order", "M10", "M13"),
+            *(
+                "M-choice",
+                "M-empty",
+                "M-range",
+                "M-role",
+                "M-types",
+                "M-version",
+                "M1-order",
+                "M10",
+            ),
+            "M13",
             *("M14", "M15", "M16", "M18", "M19", "M25", "M26", "M29", "M38-continued"),
             *("M38-fingerprint", "M38-not-found", "M39", "M5", "M7", "M8", "M9"),
         ],
@@ -290,7 +301,8 @@ def test_every_rule_has_a_case_and_its_evidence() -> None:
         "unsure": ["M17", "M21", "M38-organization"],
     }
     cases = {case[0] for case in PAIRS + CONTENTS + PARAMETERS}
-    elsewhere = {"M-empty", "M-role", "M-types", "M-version", "M27", "M34", "M30", "M17"}
+    elsewhere = {"M-empty", "M-role", "M-types", "M-version", "M-known-version", "M27", "M34"}
+    elsewhere |= {"M30", "M17"}
     stateful = {i for i in grades if i.startswith(("M38", "M39"))} | {"M11", "M12", "M13", "M14"}
     assert cases | elsewhere | stateful == set(grades)
 
@@ -306,8 +318,8 @@ def test_ids_that_the_fake_repeated_or_made_are_not_held_against_the_client() ->
 
 def test_a_paused_turn_may_be_sent_back_as_it_is() -> None:
     body = asks(USER, said(text("One moment.")), model="claude-opus-5-5")
-    paused = Memory(responses={"msg_1": {"stop_reason": "pause_turn", "content": []}})
-    ended = Memory(responses={"msg_1": {"stop_reason": "end_turn", "content": []}})
+    paused = Memory(responses=Kept({"msg_1": {"stop_reason": "pause_turn", "content": []}}))
+    ended = Memory(responses=Kept({"msg_1": {"stop_reason": "end_turn", "content": []}}))
     assert judged(body, paused) == []
     assert [rule for rule, _ in judged(body, ended)] == ["M16"]
 

@@ -22,6 +22,7 @@ from openai_answers import (
 )
 
 from loopcheck.fake_providers.dialects import Memory, dialect
+from loopcheck.fake_providers.dialects.kept import Kept
 from loopcheck.fake_providers.script import Say
 from loopcheck.fake_providers.wire import IssuedCall, JsonObject, Piece
 
@@ -89,7 +90,7 @@ def test_a_recorded_request_is_refused_as_recorded(file: str, rule: str) -> None
 def test_reasoning_before_other_words_is_refused_as_recorded() -> None:
     first, second = (recording(f"resp_reasoning_history_r{n}") for n in range(2))
     told = at(first, "response", "body")
-    memory = Memory(responses={str(at(told, "id")): cast("JsonObject", told)})
+    memory = Memory(responses=Kept({str(at(told, "id")): cast("JsonObject", told)}))
     error = refusal("responses", at(second, "request", "body"), memory)
     assert error.rule == "R5"
     assert dialect("responses").error_body(error, "req_1") == at(second, "response", "body")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -146,6 +147,44 @@ def test_recordings_that_are_there_stay(tmp_path: Path) -> None:
         "003-chat.json",
     ]
     assert (tmp_path / "001-chat.json").read_text() == "mine"
+
+
+def in_pieces(body: object) -> Iterator[bytes]:
+    text = json.dumps(body).encode()
+    yield from (text[:9], text[9:])
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_body_may_come_in_chunks(tmp_path: Path, name: DialectName) -> None:
+    body = question(name)
+    with before(improvising(), tmp_path) as (url, _):
+        headers = {**HEADERS, "content-type": "application/json"}
+        with httpx2.Client() as client:
+            for _ in range(2):
+                reply = client.post(url + PATHS[name], content=in_pieces(body), headers=headers)
+                assert reply.status_code == 200
+    assert [kept.request_body for kept in read_all([tmp_path])] == [body, body]
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ("transfer-encoding: chunked", b"five\r\n{}\r\n0\r\n\r\n"),
+        ("transfer-encoding: chunked", b"9\r\n{}\r\n0\r\n\r\n"),
+        ("content-length: many", b"{}"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused(tmp_path: Path, head: str, body: bytes) -> None:
+    with before(improvising(), tmp_path) as (url, _):
+        address = httpx2.URL(url)
+        with socket.create_connection((address.host, address.port or 0), timeout=9) as sock:
+            start = f"POST {PATHS['chat']} HTTP/1.1\r\nhost: x\r\n{head}\r\n\r\n"
+            sock.sendall(start.encode() + body)
+            sock.shutdown(socket.SHUT_WR)
+            answer = sock.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"cannot be read" in answer
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:

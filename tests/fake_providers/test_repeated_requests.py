@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hostile_requests import KEY, post, script, valid
+from hostile_requests import KEY, bent, post, script, valid
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from loopcheck.fake_providers.known import KnownRequests
 from loopcheck.fake_providers.provider import Provider, nothing
 from loopcheck.fake_providers.script import DIALECTS, Attempt, DialectName, Turn
-from loopcheck.fake_providers.wire import HttpRequest
+from loopcheck.fake_providers.wire import HttpRequest, Reply
 
 
 def provider(dialect: DialectName) -> Provider:
@@ -34,7 +38,7 @@ class TestReading:
     def test_another_body_is_read(self, dialect: DialectName) -> None:
         fake = provider(dialect)
         fake._read(first(dialect))
-        assert fake._read(first(dialect, model="gpt-4.1")).model == "gpt-4.1"
+        assert fake._read(first(dialect, model="gpt-4.1")).reading.model == "gpt-4.1"
 
     def test_other_headers_are_read(self, dialect: DialectName) -> None:
         fake = provider(dialect)
@@ -62,6 +66,95 @@ def test_what_leans_on_the_past_is_read_again(
 ) -> None:
     fake = provider(dialect)
     assert fake._read(first(dialect, **more)) is not fake._read(first(dialect, **more))
+
+
+class Book:
+    """What a provider records."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, object]] = []
+
+    def record(self, kind: str, /, **fields: object) -> int:
+        self.entries.append({"kind": kind, **fields})
+        return len(self.entries)
+
+
+def answers(
+    dialect: DialectName, requests: Sequence[HttpRequest], *, forgetful: bool
+) -> tuple[list[Reply], list[dict[str, object]]]:
+    """The replies to these requests, and the journal; the forgetful one knows none of them."""
+    book = Book()
+    fake = replace(provider(dialect), record=book.record)
+    replies = []
+    for request in requests:
+        if forgetful:
+            fake._known = KnownRequests()
+        replies.append(replace(fake.handle(request), finished=None))
+    return replies, book.entries
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+class TestKnowing:
+    @settings(max_examples=15, deadline=None)
+    @given(seed=st.integers(0, 10**6), data=st.data())
+    def test_it_changes_no_answer_and_no_journal(
+        self, dialect: DialectName, seed: int, data: st.DataObject
+    ) -> None:
+        """Whatever is asked, in whatever order and how often: verdicts, turns and all."""
+        bodies = [
+            *(json.dumps(valid(dialect, results=results)).encode() for results in (False, True)),
+            *bent(dialect, 6, seed),
+        ]
+        asked = data.draw(st.lists(st.sampled_from(bodies), min_size=4, max_size=24))
+        requests = [post(dialect, body) for body in asked]
+        assert answers(dialect, requests, forgetful=False) == answers(
+            dialect, requests, forgetful=True
+        )
+
+    def test_a_verdict_is_kept_where_it_needed_no_memory(self, dialect: DialectName) -> None:
+        fake = provider(dialect)
+        fake.handle(first(dialect))
+        assert fake._read(first(dialect)).passes
+
+    def test_a_verdict_about_calls_is_not(self, dialect: DialectName) -> None:
+        """Rules forgive the client ids that the service itself has issued twice."""
+        fake = provider(dialect)
+        continued = post(dialect, json.dumps(valid(dialect, results=True)).encode())
+        for request in (first(dialect), continued):
+            assert fake.handle(request).status == 200
+        assert not fake._read(continued).passes
+
+    def test_few_are_kept(self, dialect: DialectName) -> None:
+        fake = provider(dialect)
+        for number in range(100):
+            fake._read(first(dialect, user=str(number)))
+        assert len(fake._known._by_body) == 64
+
+    def test_long_ones_are_not(self, dialect: DialectName) -> None:
+        fake = provider(dialect)
+        fake._read(first(dialect, user="x" * 64 * 1024))
+        assert not fake._known._by_body
+
+
+def test_a_conversation_without_a_name_is_nobody_elses() -> None:
+    fake = provider("responses")
+    fake.handle(first("responses", conversation=""))
+    assert len(fake._read(first("responses", user="another")).reading.items) == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_journal_says_what_was_sent_long_after_it_was(dialect: DialectName) -> None:
+    book = Book()
+    fake = replace(provider(dialect), record=book.record)
+    sent = []
+    for _ in range(5):
+        reply = fake.handle(first(dialect, stream=True))
+        assert reply.finished is not None
+        reply.finished("written")
+        sent.append(b"".join(reply.segments).decode())
+    frames = [entry["frames"] for entry in book.entries if entry["kind"] == "sent"]
+    assert ["".join(each) for each in frames if isinstance(each, Sequence)] == sent
+    assert len({len(each) for each in frames if isinstance(each, Sequence)}) == 1
 
 
 class TestAttempts:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
+from bound_cases import METADATA, bound
 from openai.types import responses as sdk
 from openai_answers import (
     RESPONSES_TOOL,
@@ -19,6 +20,7 @@ from openai_answers import (
 )
 
 from loopcheck.fake_providers.dialects import Memory
+from loopcheck.fake_providers.dialects.kept import Kept
 from loopcheck.fake_providers.dialects.responses import DIALECT, shape
 from loopcheck.fake_providers.script import Say
 from loopcheck.fake_providers.wire import JsonObject, Piece, ServiceError
@@ -115,6 +117,14 @@ class Case:
     memory: Memory = field(default_factory=Memory)
 
 
+BOUNDS: list[tuple[str, str, float, object]] = [
+    ("R37", "temperature", 2, 2.5),
+    ("R37", "top_p", 0, -1),
+    ("R37", "top_p", 1, 1.5),
+    ("R38", "top_logprobs", 20, 50),
+    ("R38", "top_logprobs", 0, "few"),
+    ("R38", "max_tool_calls", 1, 0),
+]
 CASES = [
     Case(
         body(USER, asked("a"), asked("b"), told("a")),
@@ -156,7 +166,7 @@ CASES = [
             "previous_response_not_found",
         ),
         question("responses", previous_response_id="resp_y"),
-        Memory(conversations={"resp_y": []}),
+        Memory(conversations=Kept({"resp_y": []})),
     ),
     Case(
         question("responses", previous_response_id="resp x"),
@@ -168,7 +178,7 @@ CASES = [
             "invalid_value",
         ),
         question("responses", previous_response_id="resp-_9"),
-        Memory(conversations={"resp-_9": []}),
+        Memory(conversations=Kept({"resp-_9": []})),
     ),
     Case(
         body({"type": "function_call", "call_id": "a", "name": "f"}),
@@ -327,13 +337,13 @@ CASES = [
             "mutually_exclusive_parameters",
         ),
         question("responses", conversation="conv_y"),
-        Memory(conversations={"resp_y": [], "conv_y": []}),
+        Memory(conversations=Kept({"resp_y": [], "conv_y": []})),
     ),
     Case(
         question("responses", conversation="conv_x"),
         error("R29", "Conversation with id 'conv_x' not found.", None, status=404),
         question("responses", conversation={"id": "conv_y"}),
-        Memory(conversations={"conv_y": []}),
+        Memory(conversations=Kept({"conv_y": []})),
     ),
     Case(
         question("responses", max_output_tokens=15),
@@ -345,6 +355,22 @@ CASES = [
             "integer_below_min_value",
         ),
         question("responses", max_output_tokens=16),
+    ),
+    *(
+        Case(
+            question("responses", **{name: wrong}),
+            replace(bound(name, limit, wrong), rule=rule),
+            question("responses", **{name: limit}),
+        )
+        for rule, name, limit, wrong in BOUNDS
+    ),
+    *(
+        Case(
+            question("responses", metadata=wrong),
+            replace(told_of, rule="R39"),
+            question("responses", metadata={"k" * 64: "v" * 512}),
+        )
+        for wrong, told_of in METADATA
     ),
     Case(
         question(
@@ -465,8 +491,8 @@ def test_grades() -> None:
         grades.setdefault(rule.grade, []).append(rule.id)
     assert {grade: " ".join(ids) for grade, ids in grades.items()} == {
         "R": "R25 R13 R17 R18 R23 R8 R14 R2 R3 R15 R5",
-        "I": "R10 R9 R11 R1",
-        "S": "R19 R20 R12 R21 R22 R30 R33 R26 R32 R36 R35 R4 R31 R16 R6 R7",
+        "I": "R39 R10 R9 R11 R1",
+        "S": "R19 R20 R12 R21 R22 R37 R38 R30 R33 R26 R32 R36 R35 R4 R31 R16 R6 R7",
         "D": "R34 R27",
         "unsure": "R24 R29",
     }

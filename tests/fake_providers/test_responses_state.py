@@ -8,6 +8,7 @@ import pytest
 from openai_answers import answering, at, call, error, in_order, judged, refusal, reply, thought
 
 from loopcheck.fake_providers.dialects import Memory
+from loopcheck.fake_providers.dialects.kept import Kept
 from loopcheck.fake_providers.dialects.responses import DIALECT
 from loopcheck.fake_providers.provider import Provider
 from loopcheck.fake_providers.script import Say, Script, Turn
@@ -193,7 +194,7 @@ class TestConversations:
             assert caught.value.status == 404
 
     def test_the_input_may_be_left_out(self) -> None:
-        memory = Memory(conversations={"conv_1": [USER]})
+        memory = Memory(conversations=Kept({"conv_1": [USER]}))
         assert judged("responses", {"model": "m", "conversation": "conv_1"}, memory).items
 
     def test_what_names_none(self) -> None:
@@ -341,7 +342,8 @@ def test_models() -> None:
         ("POST", "/v1/responses/resp_1"),
         ("GET", "/v1/responses/resp_1/cancel"),
         ("POST", "/v1/conversations/conv_1/cancel"),
-        ("GET", "/v1/conversations/conv_1/items"),
+        ("GET", "/v1/conversations/conv_1/items/item_1/parts"),
+        ("DELETE", "/v1/conversations/conv_1/items"),
         ("GET", "/v1/responses"),
     ],
 )

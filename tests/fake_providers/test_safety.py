@@ -121,7 +121,7 @@ class TestMalformed:
     @pytest.mark.parametrize(
         ("method", "path"),
         [
-            ("GET", None),
+            ("PATCH", None),
             ("PUT", None),
             ("POST", "/v1/nothing"),
             ("POST", "/"),

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 from openai import OpenAI
@@ -177,6 +178,24 @@ class TestEndings:
             assert client.recv(1) == b""
         server.loop.call_soon_threadsafe(left.set)
         assert ends.how() == "client-closed"
+
+    def test_the_app_hears_that_its_client_has_left(self, server: Server) -> None:
+        heard: list[Future[None]] = []
+        entered = threading.Event()
+
+        async def app(request: HttpRequest) -> Reply:
+            assert request.left is not None
+            heard.append(request.left)
+            entered.set()
+            await asyncio.wrap_future(request.left)
+            return whole(b"late")
+
+        server.mount("k", app)
+        with connect(server) as client:
+            client.sendall(request_bytes("/c/k/"))
+            assert entered.wait(PATIENCE)
+            assert not heard[0].done()
+        heard[0].result(PATIENCE)
 
 
 def test_a_sequence_of_an_sdk(server: Server) -> None:

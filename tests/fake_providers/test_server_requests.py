@@ -18,6 +18,7 @@ from raw_http import (
     whole,
 )
 
+from loopcheck.fake_providers._requests import MAX_HEAD, Received, Refusal, RequestReader
 from loopcheck.fake_providers.server import Server
 from loopcheck.fake_providers.wire import HttpRequest, Reply
 
@@ -208,3 +209,24 @@ class TestFailingApps:
             server.mount("k", lambda request: reply)
             assert ask(server, request_bytes("/c/k/")) == b""
             assert [type(e.error) for e in server.errors] == [ValueError]
+
+
+def test_fields_that_come_twice_are_joined_wherever_they_stand() -> None:
+    """Those behind a chunked body, too."""
+    head = b"POST /x HTTP/1.1\r\nHost: a\r\nX-One: 1\r\nTransfer-Encoding: chunked\r\nx-one: 2\r\n"
+    (received,) = RequestReader().feed(head + b"\r\n2\r\n{}\r\n0\r\nX-One: 3\r\nX-End: 4\r\n\r\n")
+    assert isinstance(received, Received)
+    assert received.request.headers == {
+        "host": "a",
+        "x-one": "1, 2, 3",
+        "transfer-encoding": "chunked",
+        "x-end": "4",
+    }
+
+
+def test_fields_behind_a_body_are_bounded() -> None:
+    reader = RequestReader()
+    reader.feed(b"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+    field = b"x: " + b"y" * 60_000 + b"\r\n"
+    answers = [answer for _ in range(6) for answer in reader.feed(field)]
+    assert answers == [Refusal(431, f"the head is larger than {MAX_HEAD} bytes")]

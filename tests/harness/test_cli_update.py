@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ FAILS = finding("effect.once")
 
 def report(*cases: CaseResult) -> str:
     header = Header(loopcheck="0", suite="s", seed=0, python="3", platform="p", started="now")
-    footer = Footer(targets=1, cases=len(cases), verdicts={}, exit_code=3, seconds=0)
+    verdicts = Counter(str(case.verdict) for case in cases)
+    footer = Footer(targets=1, cases=len(cases), verdicts=verdicts, exit_code=3, seconds=0)
     return dump(Report(header=header, targets=(target(*cases),), footer=footer))
 
 
@@ -85,5 +87,6 @@ def test_a_report_that_was_cut_off_is_refused(
     (tmp_path / "r.json").write_text(report()[:80])
     assert main(["expected", "update", "--report", "r.json"]) == 2
     assert capsys.readouterr().err == (
-        "loopcheck: r.json: ends in the middle; the file was cut off\n"
+        "loopcheck: r.json: ends in the middle; the file was cut off; copy it again whole, or run "
+        "it again\n"
     )

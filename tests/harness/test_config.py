@@ -28,7 +28,7 @@ def own(folder: Path, text: str) -> Path:
 def test_without_a_file_defaults_hold(tmp_path: Path) -> None:
     config = find(tmp_path)
     assert config == Config(root=tmp_path)
-    assert (config.suite, config.scenarios) == ("2026.1", ("builtin:core",))
+    assert (config.suite, config.scenarios) == ("2026.1", ("builtin:all",))
     assert config.expected_file == tmp_path / "loopcheck-expected.yaml"
 
 

@@ -292,3 +292,19 @@ def test_the_name_of_a_loaded_list_is_its_path(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(FILE)
     assert {entry.file for entry in load(path)} == {str(path)}
+
+
+class TestDeaths:
+    DEATH = f"{CASE}+death@book.committed"
+
+    @pytest.mark.parametrize("glob", [CASE, "once/lost", "once/lost[*]+death@*"])
+    def test_an_entry_about_the_case_or_its_deaths_answers_them(self, glob: str) -> None:
+        assert verdict(judged(self.DEATH, finding("effect.once")), bug(case=glob)) == "expected"
+
+    def test_one_about_another_death_does_not(self) -> None:
+        entry = bug(case=f"{CASE}+death@book.started")
+        assert verdict(judged(self.DEATH, finding("effect.once")), entry) == "fail"
+
+    def test_a_death_makes_only_those_stale_that_speak_of_deaths(self) -> None:
+        assert verdict(judged(self.DEATH), bug(case="once/lost")) == "pass"
+        assert verdict(judged(self.DEATH), bug(case="once/*+death@*")) == "stale"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from loopcheck.harness.journal import FORMAT, Journal, JournalError, load, to_lines
+from loopcheck.harness.journal import FORMAT, Entry, Journal, JournalError, load, to_lines
 
 CASE = f'{{"n":1,"kind":"case","format":{FORMAT}}}\n'
 
@@ -76,3 +80,37 @@ def test_a_wrong_file_is_named_with_its_line(
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"none\.jsonl: cannot be read: No such file"):
         load(tmp_path / "none.jsonl")
+
+
+VALUES = st.recursive(
+    st.one_of(st.none(), st.integers(), st.text(max_size=5)),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(max_size=3), inner)),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["text", "state", "reason"]), VALUES)))
+def test_what_is_read_later_is_what_was_told_at_once(recorded: list[dict[str, object]]) -> None:
+    told: list[Entry] = []
+    journal = Journal(told.append)
+    for fields in recorded:
+        journal.record("outcome", **fields)
+    assert list(journal.entries()) == told
+    assert told == [
+        {"n": number, "kind": "outcome", **fields} for number, fields in enumerate(recorded, 1)
+    ]
+
+
+@pytest.mark.parametrize("frames", [("one", "two"), range(2), []])
+def test_a_sequence_is_read_as_a_list(frames: Sequence[object]) -> None:
+    journal = Journal()
+    journal.record("sent", request=1, frames=frames, how="written")
+    assert journal.entries()[0]["frames"] == list(frames)
+    assert json.loads(to_lines(journal))["frames"] == list(frames)
+
+
+def test_who_changes_an_entry_changes_no_journal() -> None:
+    journal = Journal()
+    journal.record("outcome", state="completed")
+    journal.entries()[0]["state"] = "failed"
+    assert journal.entries()[0]["state"] == "completed"

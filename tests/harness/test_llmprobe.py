@@ -17,7 +17,6 @@ VERSION = "0.6.12"
 EXPLAINED = {
     "responses-sse-missing-done",
     "responses-finish-present",
-    "responses-background-queued",
 }
 SCORED = ("models", "chat", "responses", "messages", "count-tokens")
 

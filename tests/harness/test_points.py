@@ -135,3 +135,62 @@ def test_no_point_is_passed_twice_under_one_name(labels: list[str | None]) -> No
         points += tracker.feed(execution(number, label))
         points += tracker.feed({"kind": "ended", "execution": number})
     assert len(points) == len(set(points)) == 2 * sum(label is not None for label in labels)
+
+
+def paused(*pending: dict[str, object]) -> Entry:
+    return {"kind": "outcome", "state": "paused", "pending": list(pending)}
+
+
+def waiting(call_id: str, **arguments: object) -> dict[str, object]:
+    return {"call_id": call_id, "tool": "t", "arguments": arguments}
+
+
+def test_a_stream_that_the_client_leaves_is_closed() -> None:
+    assert fed(request(1), {"kind": "sent", "request": 1, "how": "client-closed"}) == [
+        ["turn1.asked"],
+        ["turn1.sent", "turn1.closed"],
+    ]
+
+
+def test_the_course_of_a_run_that_waits_for_people() -> None:
+    decision: Entry = {"kind": "decision", "label": "book"}
+    assert fed(
+        response(issued("book", "call_1")),
+        paused(waiting("call_1")),
+        {**decision, "decide": "approve"},
+        {"kind": "leg", "how": "resume"},
+        paused(waiting("call_1")),
+        {**decision, "decide": "deny"},
+        {**decision, "decide": "answer"},
+        {"kind": "action", "do": "kill"},
+        {"kind": "died"},
+        {"kind": "action", "do": "cancel"},
+        {"kind": "leg", "how": "run"},
+        {"kind": "place", "place": "in book after 'x'"},
+    ) == [
+        ["book.asked"],
+        ["run.paused", "book.waiting"],
+        ["book.approved"],
+        [],
+        ["run.paused.2", "book.waiting.2"],
+        ["book.denied"],
+        ["book.answered"],
+        [],
+        [],
+        ["run.cancelling"],
+        ["run.started"],
+        ["in book after 'x'"],
+    ]
+
+
+def test_equal_calls_under_ids_of_the_loop_are_told_apart_by_their_order() -> None:
+    tracker = PointTracker()
+    tracker.feed(response(issued("one", "call_1"), issued("two", "call_2")))
+    assert tracker.feed(paused(waiting("x"), waiting("y"))) == [
+        "run.paused",
+        "one.waiting",
+        "two.waiting",
+    ]
+    assert tracker.labels_of([waiting("z")]) == ["two"]
+    assert tracker.labels_of([waiting("call_2"), waiting("call_1")]) == ["two", "one"]
+    assert tracker.labels_of([waiting("z", seat=3)]) == [None]

@@ -18,6 +18,7 @@ from loopcheck.harness.cli.trial import put_on_trial
 from loopcheck.harness.config import TargetSource
 from loopcheck.harness.inprocess import InProcess
 from loopcheck.harness.journal import load
+from loopcheck.harness.legs import Leg
 from loopcheck.harness.results import CaseResult, TargetCard
 from loopcheck.harness.runner import (
     Broken,
@@ -78,9 +79,16 @@ class OfACard:
     def card(self) -> TargetCard:
         return self._card
 
-    def drive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
+    @property
+    def has_process(self) -> bool:
+        return False
+
+    def drive(self, case: OpenCase, leg: Leg, folder: Path, seconds: float) -> tuple[Outcome, ...]:
         assert self._drive is not None, "nothing is to be run"
-        return self._drive(case)
+        return (self._drive(case),)
+
+    def linger(self, case: OpenCase) -> None:
+        raise AssertionError("there is nothing to wait for")
 
 
 class TestEnds:
@@ -178,7 +186,7 @@ class TestEnds:
         spec = case()
         attempt = AttemptModel(fault="eof", at=PlaceModel(frame=999))
         turn = TurnModel(say="Done.", attempts=(attempt,))
-        impossible = spec.scenario.model_copy(update={"turns": (turn,)})
+        impossible = spec.scenario.model_copy(update={"entries": (turn,)})
         result = tried(honest, CaseSpec(impossible, "chat", "stream"), stage)
         assert result.verdict == "harness error"
         assert result.reason == (
@@ -251,8 +259,13 @@ class TestAsync:
     @pytest.mark.asyncio
     async def test_needs_and_declined_cases_are_not_declared(self, stage: Stage) -> None:
         class Declining:
-            async def adrive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
+            async def adrive(
+                self, case: OpenCase, leg: Leg, folder: Path, seconds: float
+            ) -> tuple[Outcome, ...]:
                 raise Skipped("not today")
+
+            async def alinger(self, case: OpenCase) -> None:
+                raise AssertionError("there is nothing to wait for")
 
         card = TargetCard(name="x")
         needy = case(head=HEAD + "needs: [resume]\n")

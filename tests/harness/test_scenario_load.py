@@ -9,6 +9,7 @@ from scenario_texts import HEAD, TURNS, problems, refused, scenario
 
 from loopcheck.harness.scenario.errors import Problem, ScenarioError
 from loopcheck.harness.scenario.load import (
+    CATALOGUE,
     ScenarioFile,
     discover,
     find_files,
@@ -17,7 +18,6 @@ from loopcheck.harness.scenario.load import (
     load_text,
 )
 from loopcheck.harness.scenario.model import (
-    NOT_BUILT,
     AnyOfQuantity,
     AttemptModel,
     PlaceModel,
@@ -87,14 +87,26 @@ def test_quantities_and_places_take_each_of_their_forms() -> None:
             ["11:1: unknown key 'tuols' | did you mean 'tools'?"],
         ),
         (
-            TURNS + "meanwhile: []\n",
-            ["11:1: 'meanwhile' is part of the format but is not built in this version"],
-        ),
-        (
-            "turns: [{sai: x}, {user: y}]\n",
+            "turns: [{sai: x}, {user: y, sai: z}, {if: w}]\n",
             [
                 "8:10: unknown key 'sai' in turn 1 | did you mean 'say'?",
-                "8:20: 'user' is part of the format but is not built in this version",
+                "8:29: unknown key 'sai' in entry 2 | known: run, user",
+                "8:43: turn 2: 'if' must be a mapping, not text",
+            ],
+        ),
+        (
+            TURNS + "meanwhile: [{whan: seat.asked, do: cancel}]\n",
+            [
+                "11:13: meanwhile 1 has no 'when'",
+                "11:14: unknown key 'whan' in meanwhile 1 | did you mean 'when'?",
+            ],
+        ),
+        (
+            TURNS + "meanwhile: [{when: {in: seat, afer: E}, do: {deny: seat, reson: no}}]\n",
+            [
+                "11:20: meanwhile 1 has no 'after'",
+                "11:31: unknown key 'afer' in meanwhile 1 | did you mean 'after'?",
+                "11:58: unknown key 'reson' in meanwhile 1 | did you mean 'reason'?",
             ],
         ),
         (
@@ -106,10 +118,10 @@ def test_quantities_and_places_take_each_of_their_forms() -> None:
             ["10:31: unknown key 'fualt' in attempt 2 | did you mean 'fault'?"],
         ),
         (
-            TURNS + "expect: {must: {execution: {}, history: {}}}\n",
+            TURNS + "expect: {must: {execution: {}, history: {turn1: {lack: []}}}}\n",
             [
                 "11:17: unknown key 'execution' in expect.must | did you mean 'executions'?",
-                "11:32: 'history' is part of the format but is not built in this version",
+                "11:50: unknown key 'lack' in expect.must | did you mean 'lacks'?",
             ],
         ),
         (
@@ -130,11 +142,11 @@ def test_quantities_and_places_take_each_of_their_forms() -> None:
             TURNS + "delivery: {pauses: [{at: start, for: 2 s}]}\n",
             ["11:38: 'for': a pause is at most 1000 ms, not 2 s"],
         ),
-        (TURNS + "limits: {cost: 3}\n", ["11:10: 'cost' is part of the format but is not built"]),
+        (TURNS + "limits: {costs: 3}\n", ["11:10: unknown key 'costs' | did you mean 'cost'?"]),
         (TURNS + "id: x\n", ["11:1: unknown key 'id' | the id of a scenario is its path below"]),
     ],
 )
-def test_unknown_keys_are_told_from_those_not_built_yet(tail: str, expected: list[str]) -> None:
+def test_unknown_keys_are_reported_at_their_place(tail: str, expected: list[str]) -> None:
     found = problems(tail)
 
     assert len(found) == len(expected)
@@ -204,12 +216,17 @@ def test_wrong_values_are_reported_at_their_place(tail: str, expected: str) -> N
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("  a: {kind: ask}", "6:13: tool 'a': 'ask' is part of the format but is not built"),
+        ("  a: {kind: rite}", "6:13: tool 'a': 'rite' is no value of 'kind' | did you mean 'write"),
         ("  a: {args: {}}", "6:6: tool 'a' has no 'kind'"),
         ("  a: {kind: read, behaves: raises}", "6:28: tool 'a': 'behaves' must be a list or a"),
-        ("  a: {kind: read, behaves: [commit-late]}", "6:29: tool 'a': 'commit-late' is part of"),
+        ("  a: {kind: write, behaves: [{rate-limited: soon}]}", "6:45: tool 'a': 'rate-limited':"),
+        (
+            "  a: {kind: read, returns_parts: [{txt: x}]}",
+            "6:36: unknown key 'txt' in tool 'a' | did",
+        ),
         ("  a: {kind: read, behaves: [rises]}", "6:29: tool 'a': 'rises' is no value of an item"),
-        ("  a: {kind: read, approval: ask}", "6:19: 'approval' is part of the format but is not"),
+        ("  a: {kind: read, approval: no}", "6:29: tool 'a': 'no' is no value of 'approval' | "),
+        ("  a: {kind: read, permission: [yes]}", "6:32: tool 'a': 'yes' is no value of an item of"),
         ("  a: {kind: read, behave: []}", "6:19: unknown key 'behave' in tool 'a' | did you mean"),
         ("  turns: {kind: read, calls: []}", "6:23: unknown key 'calls' in tool 'turns' | known:"),
         ("  a: {kind: read, args: {x: 3}}", "6:29: tool 'a': 'x' must be text or a mapping, not"),
@@ -221,14 +238,6 @@ def test_wrong_tools_are_reported_at_their_place(line: str, expected: str) -> No
     (found,) = problems("turns: []\n", head)
 
     assert found[: len(expected)] == expected
-
-
-def test_keys_not_built_are_no_keys_of_the_models() -> None:
-    from loopcheck.harness.scenario import expectations, model
-
-    for name, keys in NOT_BUILT.items():
-        fields = getattr(model, name, None) or getattr(expectations, name)
-        assert not keys & set(fields.model_fields)
 
 
 def test_problems_are_shown_as_lines_and_sorted() -> None:
@@ -300,11 +309,20 @@ def test_patterns_name_files_by_their_id(project: Path, pattern: str, ids: list[
 
 
 def test_the_catalogue_is_named_builtin(tmp_path: Path) -> None:
+    every = discover(["builtin:all"], cwd=tmp_path)
+
+    assert every == load_builtin()
+    files = [scenario.id.partition("@")[0] for scenario in every]
+    assert files == sorted(files)
+
+
+def test_the_core_is_a_part_of_the_catalogue(tmp_path: Path) -> None:
+    listed = [line for line in (CATALOGUE / "core.txt").read_text().splitlines() if line[0] != "#"]
     core = discover(["builtin:core"], cwd=tmp_path)
 
-    assert core == load_builtin() == discover(["builtin:all"], cwd=tmp_path)
-    files = [scenario.id.partition("@")[0] for scenario in core]
-    assert files == sorted(files)
+    assert sorted(listed) == listed
+    assert list(dict.fromkeys(scenario.id.partition("@")[0] for scenario in core)) == listed
+    assert 60 < len(listed) < len(load_builtin())
 
 
 def test_a_variant_and_its_file_are_loaded_once(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_drift_is_none_with_our_own_recordings(capsys: pytest.CaptureFixture[str
     assert main(["drift", str(RECORDINGS)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "chat_after_result: no difference"
-    assert lines[-1] == "10 recordings: 10 without difference, 0 unknown differences"
+    assert lines[-1] == "15 recordings: 15 without difference, 0 unknown differences"
 
 
 def test_drift_lists_what_is_known_and_what_is_not(

@@ -52,7 +52,7 @@ def test_the_task_has_what_the_dialects_sdk_expects(
 ) -> None:
     head = HEAD + "needs: [limits]\nlimits: {rounds: 3}\ntool_choice: none\n"
     with stage.open(case(dialect=dialect, mode="stream", head=head), target="x") as opened:
-        task = opened.task(blocking=True, folder=tmp_path)
+        task = opened.task(opened.conductor.first, blocking=True, folder=tmp_path)
     assert task.base_url == opened.root + below
     assert (task.case, task.dialect, task.stream, task.model, task.prompt) == (
         f"once/seat[{dialect}-stream]",
@@ -62,17 +62,21 @@ def test_the_task_has_what_the_dialects_sdk_expects(
         "Reserve seat 12.",
     )
     assert task.limits == Limits(rounds=3)
-    assert (task.tool_choice, task.folder) == ("none", tmp_path)
+    assert (task.tool_choice, task.folder) == ("none", tmp_path / "r1")
     assert [spec.name for spec in task.specs] == ["reserve"]
 
 
 def test_a_workers_document_says_the_same_as_the_task(stage: Stage, tmp_path: Path) -> None:
     with stage.open(case(), target="x") as opened:
-        task = opened.task(blocking=True, folder=tmp_path)
-        document = TaskDocument.model_validate(opened.document(folder=tmp_path))
+        task = opened.task(opened.conductor.first, blocking=True, folder=tmp_path)
+        document = TaskDocument.model_validate(
+            opened.document(opened.conductor.first, folder=tmp_path)
+        )
     for name in ("case", "dialect", "stream", "base_url", "api_key", "model", "prompt"):
         assert getattr(document, name) == getattr(task, name)
-    assert document.folder == str(tmp_path)
+    assert document.folder == str(task.folder)
+    assert (document.run, document.follows, document.clock_seconds) == ("r1", False, 0)
+    assert (document.openapi, document.mcp) == (task.openapi, task.mcp)
     (tool,) = document.tools
     (spec,) = task.specs
     assert (tool.name, tool.parameters, tool.kind, tool.operation) == (
@@ -87,7 +91,9 @@ def test_a_workers_document_says_the_same_as_the_task(stage: Stage, tmp_path: Pa
 
 def test_tools_and_look_ups_are_endpoints_beside_the_provider(stage: Stage) -> None:
     with stage.open(case(), target="x") as opened:
-        document = TaskDocument.model_validate(opened.document(folder=Path()))
+        document = TaskDocument.model_validate(
+            opened.document(opened.conductor.first, folder=Path())
+        )
         (tool,) = document.tools
         status, answer = posted(tool.invoke, {"seat": 12}, idempotency_key="op-1")
         assert status == 200
@@ -105,7 +111,7 @@ def test_a_request_rule_can_be_left_out(
     stage: Stage, lenient: tuple[str, ...], status: int
 ) -> None:
     with stage.open(case(), target="x", lenient=frozenset(lenient)) as opened:
-        task = opened.task(blocking=True, folder=Path())
+        task = opened.task(opened.conductor.first, blocking=True, folder=Path())
         start = [{"role": "user", "content": task.prompt}]
         first = ask(task, [*start])
         body = {
@@ -124,14 +130,14 @@ def test_cases_stand_beside_each_other(stage: Stage) -> None:
         assert one.root != other.root
         assert one.api_key != other.api_key
         for opened in (one, other):
-            task = opened.task(blocking=True, folder=Path())
+            task = opened.task(opened.conductor.first, blocking=True, folder=Path())
             ask(task, [{"role": "user", "content": task.prompt}])
     assert kinds(one) == kinds(other) == ["case", "request", "response", "sent"]
 
 
 def test_an_ended_case_answers_nothing_more(stage: Stage) -> None:
     with stage.open(case(), target="x") as opened:
-        task = opened.task(blocking=True, folder=Path())
+        task = opened.task(opened.conductor.first, blocking=True, folder=Path())
     status, answer = posted(f"{task.base_url}/chat/completions", {})
     assert status == 404
     assert "it has ended" in json.dumps(answer)
@@ -142,7 +148,7 @@ def test_an_ended_case_answers_nothing_more(stage: Stage) -> None:
 
 def test_the_key_of_a_case_stands_nowhere_in_its_journal(stage: Stage) -> None:
     with stage.open(case(), target="x") as opened:
-        task = opened.task(blocking=True, folder=Path())
+        task = opened.task(opened.conductor.first, blocking=True, folder=Path())
         ask(task, [{"role": "user", "content": f"{task.prompt} My key: {task.api_key}"}])
     assert opened.api_key not in json.dumps(opened.journal.entries())
 
@@ -152,7 +158,7 @@ def test_a_case_is_given_up_after_its_bound(stage: Stage) -> None:
     turns = RESERVES.replace("}}]", "}}, {as: other, tool: reserve, args: {seat: 13}}]", 1)
     with stage.open(case(turns, head=gated), target="x", seconds=0.05) as opened:
         assert opened.timed_out.wait(20)
-        task = opened.task(blocking=True, folder=Path())
+        task = opened.task(opened.conductor.first, blocking=True, folder=Path())
         with pytest.raises(CaseEnded):
             task.specs[0].call({"seat": 12})
         with pytest.raises(ConnectionError, match="status 404"):

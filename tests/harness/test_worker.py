@@ -5,14 +5,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from workers import PATIENCE, TARGETS, document
+from processes import is_gone, wait_until
+from worker_targets import PATIENCE, TARGETS, document
 
 from loopcheck.harness.results import TargetCard
 from loopcheck.harness.task import Outcome
@@ -38,22 +38,6 @@ def plain(kept: Worker) -> Worker:
     if not kept.is_running:
         kept.start(PATIENCE)
     return kept
-
-
-def is_gone(pid: int) -> bool:
-    """Whether a process has ended, be it that nobody has asked for its exit code yet."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return True
-    return state == "Z"
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline
-        os.sched_yield()
 
 
 class TestPythonTargets:

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from workers import PATIENCE, document
+from worker_targets import PATIENCE, document
 
 from loopcheck.harness.results import TargetCard
 from loopcheck.harness.task import Outcome
@@ -51,7 +51,7 @@ class TestForeignWorkers:
         with script(tmp_path, text) as worker:
             worker.start(PATIENCE)
             outcome = worker.run(document("x"), timeout=PATIENCE)
-        assert outcome == Outcome(state="paused", reason="r")
+        assert outcome == Outcome(state="paused", reason="r", run="r-17")
         assert sorted(worker.noise, key=lambda noise: noise.line) == [
             Noise(1, "starting"),
             Noise(3, "[1]"),

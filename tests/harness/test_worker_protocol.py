@@ -11,12 +11,15 @@ from loopcheck.harness.worker.protocol import (
     Cancel,
     Card,
     CardDocument,
+    DecisionDocument,
     Ended,
     ErrorDocument,
     Errored,
     Hello,
     Malformed,
     OutcomeDocument,
+    PendingDocument,
+    Resume,
     Run,
     Skipped,
     TaskDocument,
@@ -46,11 +49,22 @@ TASK = TaskDocument(
     ),
 )
 
+PENDING = PendingDocument(call_id="c1", tool="reserve_seat", arguments={"seat": 12})
+DECISION = DecisionDocument(call_id="c1", tool="reserve_seat", decide="answer", value=["yes", 2])
+
 
 @pytest.mark.parametrize(
-    "command", [Hello(loopcheck="1.0.0"), Run(seq="k1", task=TASK), Cancel(seq="k4"), Bye()]
+    "command",
+    [
+        Hello(loopcheck="1.0.0"),
+        Run(seq="k1", task=TASK),
+        Resume(seq="k2", of="k1", run="r-17", decisions=(DECISION,), task=TASK),
+        Resume(seq="k3", cancel=True, task=TASK),
+        Cancel(seq="k4"),
+        Bye(),
+    ],
 )
-def test_commands_round_trip(command: Hello | Run | Cancel | Bye) -> None:
+def test_commands_round_trip(command: Hello | Run | Resume | Cancel | Bye) -> None:
     line = to_line(command)
     assert line.count(b"\n") == 1
     assert read_command(line) == command
@@ -61,6 +75,7 @@ def test_commands_round_trip(command: Hello | Run | Cancel | Bye) -> None:
     [
         Card(card=CardDocument(name="support", dialects=("chat",)), protocol=1),
         Ended(seq="k1", outcome=OutcomeDocument(state="completed", text="two\nlines\u2028")),
+        Ended(seq="k2", outcome=OutcomeDocument(state="paused", run="r-17", pending=(PENDING,))),
         Skipped(seq="k3", skipped="messages is not offered by this service"),
         Errored(seq="k5", errored=ErrorDocument(type="TypeError", message="unexpected")),
         Errored(errored=ErrorDocument(type="ModuleNotFoundError")),
@@ -98,10 +113,10 @@ def test_what_is_no_command(line: bytes, seen: Malformed) -> None:
 
 
 def test_an_unknown_command_names_the_known_ones() -> None:
-    seen = read_command(b'{"cmd":"resume","seq":"k2"}')
+    seen = read_command(b'{"cmd":"sing","seq":"k2"}')
     assert isinstance(seen, Malformed)
     assert seen.seq == "k2"
-    assert "'hello', 'run', 'cancel', 'bye'" in seen.why
+    assert "'hello', 'run', 'resume', 'cancel', 'bye'" in seen.why
 
 
 @pytest.mark.parametrize(

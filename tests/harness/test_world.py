@@ -83,7 +83,10 @@ def test_behaviour_that_raises(behaviour: str, exception: Exception, has_effect:
     assert staged.entries() == [
         execution(""),
         *([EFFECT] if has_effect else []),
-        ended("raised", f"{type(exception).__name__}: {exception}"),
+        ended(
+            "rejected" if behaviour == "rejects" else "raised",
+            f"{type(exception).__name__}: {exception}",
+        ),
     ]
     assert staged.world.tokens(["book"]) == frozenset()
 
@@ -274,15 +277,18 @@ class TestLookups:
             staged.world.execute("pay", {"to": "Ann", "cents": 5}, operation_id="op-1")
         return staged
 
-    def test_found_tells_the_truth(self) -> None:
+    def test_found_tells_the_truth_and_what_the_result_would_have_been(self) -> None:
         staged = self.paid("found")
+        token = staged.entries("execution")[0]["token"]
         assert staged.world.lookup("pay", "op-1") == {
+            "status": "found",
             "found": True,
+            "result": f'{{"ok":true,"token":"{token}"}}',
             "tool": "pay",
             "arguments": {"to": "Ann", "cents": 5},
             "operation": {"to": "Ann"},
         }
-        assert staged.world.lookup("pay", "op-2") == {"found": False}
+        assert staged.world.lookup("pay", "op-2") == {"status": "absent", "found": False}
         assert staged.entries("lookup") == [
             {"kind": "lookup", "tool": "pay", "operation_id": "op-1", "answer": "found"},
             {"kind": "lookup", "tool": "pay", "operation_id": "op-2", "answer": "absent"},
@@ -290,13 +296,35 @@ class TestLookups:
 
     def test_found_does_not_invent_an_effect(self) -> None:
         staged = self.paid("found", behaves="raises")
-        assert staged.world.lookup("pay", "op-1") == {"found": False}
+        assert staged.world.lookup("pay", "op-1") == {"status": "absent", "found": False}
 
-    def test_absent_and_inconclusive_are_said_whatever_happened(self) -> None:
-        assert self.paid("absent").world.lookup("pay", "op-1") == {"found": False}
+    def test_inconclusive_is_said_whatever_happened(self) -> None:
         staged = self.paid("inconclusive")
-        assert staged.world.lookup("pay", "op-1")["found"] is None
+        assert staged.world.lookup("pay", "op-1") == {
+            "status": "inconclusive",
+            "found": None,
+            "detail": "cannot tell; ask a person",
+        }
         assert staged.entries("lookup")[0]["answer"] == "inconclusive"
+
+    def test_absent_is_not_said_of_an_effect_that_is_there(self) -> None:
+        assert self.paid("absent").world.lookup("pay", "op-1")["status"] == "found"
+        assert self.paid("absent", behaves="raises").world.lookup("pay", "op-1") == {
+            "status": "absent",
+            "found": False,
+        }
+
+    def test_result_that_only_a_look_up_gives_has_a_token_of_its_own(self) -> None:
+        for lookup, is_marked in (("found", True), ("absent", True), ("inconclusive", False)):
+            (execution,) = self.paid(lookup).entries("execution")
+            assert bool(execution["token"]) is is_marked
+
+    def test_empty_result_is_empty_when_it_is_looked_up(self) -> None:
+        pay: Arguments = {"kind": "write", "operation": ["to"], "lookup": "found"}
+        staged = Staged({"pay": {**pay, "behaves": ["empty"]}})
+        staged.world.execute("pay", {"to": "Ann"}, operation_id="op-1")
+        assert staged.world.lookup("pay", "op-1")["result"] == ""
+        assert staged.entries("execution")[0]["token"] == ""
 
     def test_look_up_that_does_not_exist(self) -> None:
         staged = self.paid("none")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from concurrent.futures import Future
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import pytest
 from worlds import Arguments, Staged, scenario
 
-from loopcheck.fake_providers.wire import HttpRequest, JsonObject
+from loopcheck.fake_providers.server import Server
+from loopcheck.fake_providers.wire import HttpRequest, JsonObject, Reply
 from loopcheck.harness.journal import Entry, Journal
 from loopcheck.harness.world import World
 from loopcheck.harness.world.http import tool_app
@@ -33,6 +38,13 @@ def ask(
         reply = await tool_app(staged.world)(request)
         document = json.loads(b"".join(reply.segments))
         return reply.status, document, dict(reply.headers)["content-type"]
+
+    return asyncio.run(run())
+
+
+def reply_to(world: World, request: HttpRequest) -> Reply:
+    async def run() -> Reply:
+        return await tool_app(world)(request)
 
     return asyncio.run(run())
 
@@ -138,11 +150,98 @@ def test_look_up_of_an_operation() -> None:
     staged = reserving(lookup="found")
     ask(staged, headers={"idempotency-key": "op-1"})
     question = b'{"tool":"reserve","operation_id":"op-1"}'
+    (execution,) = staged.entries("execution")
     assert ask(staged, "/operations", question)[:2] == (
         200,
-        {"found": True, "tool": "reserve", "arguments": {"seat": 12}, "operation": None},
+        {
+            "status": "found",
+            "found": True,
+            "result": f'{{"ok":true,"token":"{execution["token"]}"}}',
+            "tool": "reserve",
+            "arguments": {"seat": 12},
+            "operation": None,
+        },
     )
     assert staged.entries("lookup")[0]["answer"] == "found"
+
+
+def test_operation_id_may_come_in_a_header_of_its_own() -> None:
+    staged = reserving()
+    ask(staged, headers={"x-operation-id": "op-2"})
+    assert staged.entries("execution")[0]["operation_id"] == "op-2"
+
+
+def test_busy_system_says_when_to_ask_again() -> None:
+    request = HttpRequest(method="POST", path="/tools/reserve", body=b'{"seat":12}')
+    staged = reserving(behaves=[{"rate-limited": "1500 ms"}])
+    reply = reply_to(staged.world, request)
+    assert json.loads(reply.segments[0]) == {
+        "type": "about:blank",
+        "title": "Too Many Requests",
+        "status": 429,
+        "detail": "reserve is busy: too many requests",
+        "raises": "RateLimited",
+        "retry_after": 1.5,
+    }
+    assert (reply.status, dict(reply.headers)["retry-after"]) == (429, "2")
+
+
+def test_busy_system_may_leave_open_for_how_long() -> None:
+    request = HttpRequest(method="POST", path="/tools/reserve", body=b'{"seat":12}')
+    staged = reserving(behaves=["rate-limited"])
+    reply = reply_to(staged.world, request)
+    assert "retry_after" not in json.loads(reply.segments[0])
+    assert "retry-after" not in dict(reply.headers)
+
+
+def test_result_with_parts_has_them_beside_the_text() -> None:
+    staged = reserving(returns_parts=[{"text": "Seat 12"}, {"image": "png"}])
+    _, document, _ = ask(staged)
+    token = staged.entries("execution")[0]["token"]
+    assert document["result"] == f"Seat 12 {token}\n[image]"
+    content = document["content"]
+    assert isinstance(content, list)
+    assert [part["type"] for part in content] == ["text", "image"]
+
+
+def test_method_that_is_not_served_is_told_which_is() -> None:
+    request = HttpRequest(method="PUT", path="/tools/reserve", body=b"{}")
+    reply = reply_to(reserving().world, request)
+    assert dict(reply.headers)["allow"] == "POST"
+
+
+def test_caller_who_left_is_not_answered() -> None:
+    staged = reserving(behaves=["never-answers"])
+
+    left: Future[None] = Future()
+    left.set_result(None)
+    request = HttpRequest(method="POST", path="/tools/reserve", body=b'{"seat":12}', left=left)
+    assert reply_to(staged.world, request).ending == "close"
+    assert staged.entries("effect") == []
+
+
+def test_closed_connection_ends_a_body_that_hangs() -> None:
+    """Over a real server, which notices that the client is gone."""
+    happened = {"execution": threading.Event(), "ended": threading.Event()}
+
+    def watch(entry: Entry) -> None:
+        if entry["kind"] in happened:
+            happened[str(entry["kind"])].set()
+
+    world = World(
+        scenario({"reserve": {"kind": "read", "behaves": ["never-answers"]}}),
+        seed=0,
+        journal=Journal(watch),
+    )
+    with Server() as server:
+        url = urlsplit(server.mount("case", tool_app(world)))
+        connection = HTTPConnection(url.netloc)
+        connection.request("POST", f"{url.path}/tools/reserve", b"{}")
+        assert happened["execution"].wait(10)
+        connection.close()
+        assert happened["ended"].wait(10)
+        world.close()
+    assert server.errors == ()
 
 
 def test_case_that_has_ended_is_unavailable() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from queue import Queue
 
 from loopcheck.harness.journal import Entry, Journal
 from loopcheck.harness.scenario.model import Scenario
@@ -42,7 +43,8 @@ class Staged:
     seed: int = SEED
 
     def __post_init__(self) -> None:
-        self.journal = Journal(lambda entry: self.world.watch(entry))
+        self._recorded: Queue[Entry] = Queue()
+        self.journal = Journal(self._watch)
         self.world = World(
             scenario(self.tools),
             seed=self.seed,
@@ -50,6 +52,27 @@ class Staged:
             quiet_seconds=0.2,
             clock=self.clock,
         )
+
+    def _watch(self, entry: Entry) -> None:
+        self.world.watch(entry)
+        self._recorded.put(entry)
+
+    def await_entry(self, kind: str) -> None:
+        """Waits until another thread has recorded an entry of this kind, each entry once."""
+        while self._recorded.get(timeout=10)["kind"] != kind:
+            pass
+
+    def ask_again(self, *call_ids: str) -> None:
+        """Journals a request that holds results under these call ids."""
+        items = [{"kind": "result", "call_id": call_id} for call_id in call_ids]
+        self.journal.record("request", request=2, role="turn", turn=2, conversation=items)
+
+    def course(self) -> list[str]:
+        """What became of the bodies, as short words in order: `ended 1 abandoned`."""
+        return [
+            f"{entry['kind']} {entry['execution']} {entry.get('how', '')}".rstrip()
+            for entry in self.entries("execution", "effect", "ended")
+        ]
 
     def issue(self, *calls: tuple[str, str, str], call_ids: tuple[str | None, ...] = ()) -> None:
         """Journals a response with these calls: label, tool, arguments."""

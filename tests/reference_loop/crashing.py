@@ -269,6 +269,9 @@ SCRIPTS: dict[str, Script] = {
     "reads around writes": Script(
         (turn("look 1", "look 2", "book 1", "look 3", "book 2", "look 4"), DONE)
     ),
+    "five writes of all kinds at once": Script(
+        (turn("book 1", "note 2", "lose 3", "pay 4", "book 5"), DONE)
+    ),
     "asked again under a new id": Script((turn("book 1 a"), turn("book 1 b"), DONE)),
     "asked twice in one batch": Script((turn("book 1 a", "book 1 b"), DONE)),
     "equal ids": Script((turn("book 1 a", "book 2 a"), turn("book 3 a"), DONE)),

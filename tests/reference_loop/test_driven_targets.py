@@ -31,11 +31,17 @@ from loopcheck.reference_loop import (
 )
 
 DRIVEN = {
+    "cancel",
+    "context_limit",
+    "cost_limit",
     "limits",
     "operation_ids",
     "parallel",
+    "repeat_limit",
+    "reports_effects",
     "token_limit",
     "tool_call_limit",
+    "tool_timeout",
     "validates",
 }
 
@@ -172,7 +178,8 @@ def test_the_reference_target_declares_everything_it_does() -> None:
     assert reference.name == "reference"
     assert reference.dialects == ("responses", "chat", "messages")
     assert reference.modes == ("whole", "stream")
-    assert reference.can == DRIVEN | {"hosted", "thinking"}
+    kept = {"approval", "follow_up", "input", "resume"}
+    assert reference.can == DRIVEN | kept | {"earlier", "hosted", "thinking"}
     assert reference.card().packages.keys() == {"openai", "anthropic", "jsonschema"}
 
 

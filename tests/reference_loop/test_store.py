@@ -192,10 +192,10 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(file: File, kind: str) -> N
 def test_a_newer_file_is_refused_and_left_as_it_is(file: File) -> None:
     file.open().close()
     with sqlite3.connect(file.path) as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute("PRAGMA user_version = 3")
     db.close()
     before = file.path.read_bytes()
-    with pytest.raises(StoreVersionError, match="has format 2; this version knows up to 1"):
+    with pytest.raises(StoreVersionError, match="has format 3; this version knows up to 2"):
         file.open()
     assert file.path.read_bytes() == before
 
@@ -216,9 +216,9 @@ def test_a_folder_is_no_store(tmp_path: Path) -> None:
 def test_two_processes_may_make_the_file_at_once(file: File) -> None:
     # Both have seen an empty file; the second to come finds it made.
     class Late(SqliteStore):
-        def _make(self) -> None:
+        def _bring_up(self) -> None:
             SqliteStore(file.path).close()
-            super()._make()
+            super()._bring_up()
 
     late = Late(file.path)
     late.create(ONE, BEGIN)
@@ -333,7 +333,6 @@ def test_the_commits_of_a_run(tmp_path: Path) -> None:
         "approval_requested",
         "approval_decided",
         "effect_about_to_run",
-        "effect_committed",
         "results_saved",
         "request_started",  # once more, since the first answer broke off
         "finished",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from crashing import ASKING, DONE, RUN, Fuse, Life, Played, Script, World, turn
@@ -53,6 +55,22 @@ def test_a_run_of_version_1_that_waits_for_an_approval(tmp_path: Path) -> None:
 
     assert asyncio.run(work()).state == "completed"
     store.close()
+
+
+def test_a_file_of_version_1_is_brought_up_with_everything_in_it(tmp_path: Path) -> None:
+    path = copied(tmp_path) / "runs.sqlite3"
+    with closing(sqlite3.connect(path)) as db:
+        before = db.execute("SELECT run_id, conversation FROM runs ORDER BY run_id").fetchall()
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    for _ in range(2):
+        SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        after = db.execute("SELECT * FROM conversations ORDER BY run_id").fetchall()
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        columns = [row[1] for row in db.execute("PRAGMA table_info(runs)")]
+    assert after == before
+    assert len(after) == 2
+    assert columns == ["run_id", "checkpoint", "state", "owner", "expires"]
 
 
 def test_the_digest_of_a_question_is_the_same_in_every_version(tmp_path: Path) -> None:

@@ -133,3 +133,20 @@ def test_a_known_failure_that_passes_says_what_it_is_listed_as() -> None:
     assert terminal.stale_block(stale).splitlines()[0] == (
         "once/lost[chat-stream] is listed as bug (effect.once: will be mended) and no longer fails"
     )
+
+
+def test_deaths_stand_below_their_case_and_are_counted() -> None:
+    whole = case("pass", mode="whole", seconds=0.09)
+    death = whole.model_copy(update={"case": f"{whole.case}+death@book.sent", "verdict": "fail"})
+    other = death.model_copy(update={"case": "once/lost[chat-stream]+death@book.sent"})
+    assert terminal.case_line(death, width=24, below=whole.case) == (
+        "  +death@book.sent          FAIL   0.09 s"
+    )
+    assert terminal.case_line(other, below=whole.case).startswith("once/lost[chat-stream]+death@")
+    both = TargetResult(card=CARD, cases=(whole, death))
+    assert terminal.counts(both).startswith("booking, 1 case, 1 death: 1 pass, 1 FAIL (must), ")
+    alone = TargetResult(card=CARD, cases=(death,))
+    assert terminal.counts(alone).startswith("booking, 1 death: 0 pass, 1 FAIL (must), ")
+    lines = terminal.render(report(both, exit_code=1)).splitlines()
+    assert lines[0].endswith(" · 1 case, chat")
+    assert "  +death@book.sent       FAIL   0.09 s" in lines

@@ -104,7 +104,6 @@ class Connection(asyncio.Protocol):
         asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._transport.abort)
 
     def _begin(self, received: Received) -> None:
-        self._key = key_of(received.request)
         answer = self._ask(received)
         try:
             if isinstance(answer, Reply) and self._outlet.deliver_at_once(received, answer):
@@ -112,12 +111,13 @@ class Connection(asyncio.Protocol):
         except Exception as error:
             self._break_off(received, error)
             return
+        self._key = key_of(received.request)
         self._task = asyncio.get_running_loop().create_task(self._answer(received, answer))
         self._task.add_done_callback(self._answered)
 
     def _ask(self, received: Received) -> Reply | Awaitable[Reply]:
         try:
-            return self._mounts.ask(received.request)
+            return self._mounts.ask(received.request, left=self._outlet.left)
         except Exception as error:
             return self._mounts.report(received.request, error)
 

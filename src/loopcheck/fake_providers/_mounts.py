@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -28,12 +29,17 @@ class Mounts:
     apps: dict[str, App] = field(default_factory=dict)
     errors: list[AppError] = field(default_factory=list)
 
-    def ask(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
-        """The answer of the app that the path names; the app sees the path below its root."""
+    def ask(
+        self, request: HttpRequest, *, left: Future[None] | None = None
+    ) -> Reply | Awaitable[Reply]:
+        """The answer of the app that the path names; the app sees the path below its root, and
+        `left` when its client is gone."""
         key, below = _split(request.path)
         app = self.apps.get(key)
         if app is None:
             return error_reply(404, "not_found", _not_mounted(request.path, key))
+        if below is request.path:
+            return app(request)
         return app(
             HttpRequest(
                 method=request.method,
@@ -41,6 +47,7 @@ class Mounts:
                 query=request.query,
                 headers=request.headers,
                 body=request.body,
+                left=left,
             )
         )
 

@@ -7,6 +7,7 @@ import socket
 import struct
 import sys
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Final, Literal
 
 from loopcheck.fake_providers._requests import Received
@@ -30,7 +31,7 @@ class ClientClosed(Exception):
 
 
 class Outlet:
-    """The sending side of one connection."""
+    """The sending side of one connection. `left` is done when the connection is gone."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         # A segment counts as written when the socket has it, not when asyncio keeps it.
@@ -41,6 +42,7 @@ class Outlet:
         self._room = asyncio.Event()
         self._room.set()
         self._lost = asyncio.Event()
+        self.left: Future[None] = Future()
 
     def pause(self) -> None:
         """The socket takes no more for now."""
@@ -53,6 +55,7 @@ class Outlet:
     def lose(self) -> None:
         """The connection is gone: whatever is being written ends now."""
         self._lost.set()
+        self.left.set_result(None)
         self._room.set()
 
     @property
@@ -119,15 +122,17 @@ class Outlet:
 
     async def _write_in_rows(self, segments: Sequence[bytes], *, chunked: bool) -> None:
         """The same at a third of the cost, where nobody waits for anything between segments."""
-        write, room = self._transport.write, self._room
+        write, room, is_gone = self._transport.write, self._room, self._transport.is_closing
         for start in range(0, len(segments), _ROW):
             await asyncio.sleep(0)
             for segment in segments[start : start + _ROW]:
+                if is_gone():
+                    raise ClientClosed
                 if segment:
                     write(b"%x\r\n%b\r\n" % (len(segment), segment) if chunked else segment)
                     if not room.is_set():
                         await room.wait()
-            if self._transport.is_closing():
+            if is_gone():
                 raise ClientClosed
 
     async def _write(self, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NoReturn
 
 from httptools import (
@@ -30,7 +31,7 @@ class Refusal:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Received:
     """A whole request and how its client wants the connection used. `chunks` is False for
     HTTP/1.0, which has no chunked encoding."""
@@ -42,6 +43,11 @@ class Received:
 
 class _Refused(Exception):
     """Leaves the parser's callback; the refusal itself is kept by the reader."""
+
+
+@lru_cache(maxsize=256)
+def _key(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 class RequestReader:
@@ -101,6 +107,7 @@ class RequestReader:
 
     def on_message_begin(self) -> None:
         self._target = b""
+        self._fields: list[tuple[bytes, bytes]] = []
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
         self._body_size = 0
@@ -113,19 +120,28 @@ class RequestReader:
         self._bound_head(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._bound_head(len(name) + len(value))
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        known = self._headers.get(key)
-        self._headers[key] = text if known is None else f"{known}, {text}"
+        self._fields.append((name, value))
+        if not self._in_head:  # behind the body
+            self._bound_head(len(name) + len(value))
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._bound_head(sum([len(name) + len(value) for name, value in self._fields]))
+        self._gather_fields()
+        headers = self._headers
         if self._parser.get_method() == b"CONNECT":
             self._refuse(405, "this server is no proxy")
-        length = self._headers.get("content-length", "0")
+        length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > MAX_BODY:
             self._refuse(413, f"the body of {length} bytes is larger than {MAX_BODY} bytes")
-        self.wants_continue = self._headers.get("expect", "").lower() == "100-continue"
+        self.wants_continue = headers.get("expect", "").lower() == "100-continue"
+
+    def _gather_fields(self) -> None:
+        headers = self._headers
+        for name, value in self._fields:
+            key, text = _key(name), value.decode("latin-1")
+            headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        self._fields.clear()
 
     def on_body(self, body: bytes) -> None:
         self._body_size += len(body)
@@ -137,6 +153,7 @@ class RequestReader:
         if self._parser.should_upgrade():
             return
         self.wants_continue = False
+        self._gather_fields()
         self._in_head = True
         self._pending = 0
         path, query = self._path_and_query()

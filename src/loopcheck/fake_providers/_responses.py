@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from functools import cache, lru_cache
 from http import HTTPStatus
+from itertools import starmap
 from typing import Final
 
 from loopcheck.fake_providers.wire import Reply
@@ -19,8 +21,7 @@ _PHRASES: Final = {int(status): status.phrase for status in HTTPStatus}
 def head(reply: Reply, *, keep_alive: bool, chunks: bool) -> bytes:
     """The status line and headers. A body that is not chunked announces its length, and one
     byte more than it has where the reply ends before its body is complete."""
-    lines = [f"HTTP/1.1 {reply.status} {_PHRASES.get(reply.status, 'Unknown')}"]
-    lines += [_header(name, value) for name, value in reply.headers]
+    lines = [_status_line(reply.status), *starmap(_header, reply.headers)]
     if not reply.streamed:
         missing = 0 if reply.ending == "complete" else 1
         lines.append(f"content-length: {sum(map(len, reply.segments)) + missing}")
@@ -31,6 +32,13 @@ def head(reply: Reply, *, keep_alive: bool, chunks: bool) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
+@cache
+def _status_line(status: int) -> str:
+    return f"HTTP/1.1 {status} {_PHRASES.get(status, 'Unknown')}"
+
+
+# Most headers are the same in every reply.
+@lru_cache(maxsize=1024)
 def _header(name: str, value: str) -> str:
     if "\n" in value or "\r" in value or not name.isprintable() or ":" in name:
         raise ValueError(f"not a header: {name!r}: {value!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from loopcheck.fake_providers.dialects import Dialect, dialect
 from loopcheck.fake_providers.dialects.interface import ItemIdKind
@@ -11,6 +12,7 @@ from loopcheck.fake_providers.script import (
     Attempt,
     Call,
     Content,
+    DialectName,
     Hosted,
     Refuse,
     Say,
@@ -27,6 +29,7 @@ from loopcheck.fake_providers.wire import (
 )
 
 _EPOCH = 1_780_000_000
+_ANY_DIGEST = "0" * 64
 
 
 def prepare(
@@ -37,8 +40,9 @@ def prepare(
     pieces: list[Piece] = []
     item_ids: list[str] = []
     for ordinal, content in enumerate(attempt.content):
-        mark = digest(seed, turn, asked, ordinal)
-        item_ids.append(spoken.item_id(_kind(content), mark))
+        kind = _kind(content)
+        mark = digest(seed, turn, asked, ordinal) if _is_marked(spoken.name, kind) else ""
+        item_ids.append(spoken.item_id(kind, mark))
         pieces.append(_issued(spoken, content, mark, item_ids[-1], pieces))
     return Answer(
         response_id=spoken.response_id(digest(seed, turn, asked)),
@@ -50,6 +54,12 @@ def prepare(
         usage=attempt.usage or _counted(reading, attempt),
         reading=reading,
     )
+
+
+@cache
+def _is_marked(dialect_name: DialectName, kind: ItemIdKind) -> bool:
+    """Whether anything in a piece of this kind is derived: text has an id or nothing."""
+    return kind not in ("say", "refuse") or bool(dialect(dialect_name).item_id(kind, _ANY_DIGEST))
 
 
 def _kind(content: Content) -> ItemIdKind:
@@ -116,9 +126,14 @@ def _hosted_id(before: Sequence[Piece], label: str | None) -> str | None:
 
 def _counted(reading: Reading, attempt: Attempt) -> Usage:
     """Plausible token counts: a quarter of the characters, as tokenizers give for English."""
-    said = sum(_size(item) for item in attempt.content)
-    heard = sum(len(item.text) + len(item.arguments or "") for item in reading.items)
-    return Usage(input=heard // 4 + 8, output=said // 4 + 1)
+    said = sum(map(_size, attempt.content))
+    heard = sum([len(item.text) + len(item.arguments or "") for item in reading.items])
+    return _usage(heard // 4 + 8, said // 4 + 1)
+
+
+@lru_cache(maxsize=256)
+def _usage(heard: int, said: int) -> Usage:
+    return Usage(input=heard, output=said)
 
 
 def _size(content: Content) -> int:

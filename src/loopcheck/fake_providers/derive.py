@@ -14,7 +14,10 @@ from loopcheck.fake_providers.script import (
     Content,
     Delivery,
     DialectName,
+    ErrorName,
+    Fault,
     Hosted,
+    Place,
     Refuse,
     Say,
     Stop,
@@ -41,6 +44,10 @@ _MESSAGE_STOPS: Final[Mapping[object, Stop]] = {
     "pause_turn": "pause",
     "model_context_window_exceeded": "context",
 }
+_ERRORS: Final[Mapping[object, ErrorName]] = {
+    "insufficient_quota": "quota",
+    "rate_limit_exceeded": "rate_limit",
+}
 _RESULT: Final = "_tool_result"
 _USES: Final = ("server_tool_use", "mcp_tool_use")
 
@@ -50,16 +57,19 @@ class _Said:
     content: list[Content]
     stop: Stop
     usage: Usage | None
+    fault: Fault | None = None
 
 
 def derive(recording: Recording) -> Attempt:
-    """The attempt that says what was recorded. Raises NotDerivedError."""
+    """The attempt that says what was recorded; of several choices, the first. Raises
+    NotDerivedError."""
     said = _DERIVE[recording.protocol](whole(recording))
     return Attempt(
         content=tuple(said.content),
         stop=said.stop,
         usage=said.usage,
         delivery=Delivery(fragments=8),
+        fault=said.fault,
     )
 
 
@@ -73,8 +83,8 @@ def whole(recording: Recording) -> JsonObject:
 
 def _chat(body: JsonObject) -> _Said:
     choices = _objects(body.get("choices"))
-    if len(choices) != 1:
-        raise NotDerivedError(f"{len(choices)} choices; a script has one")
+    if not choices:
+        raise NotDerivedError("no choice")
     message = _object(choices[0].get("message"))
     content: list[Content] = []
     if isinstance(text := message.get("content"), str):
@@ -204,6 +214,10 @@ def _add_to_block(block: JsonObject, delta: JsonObject) -> None:
 
 def _responses(body: JsonObject) -> _Said:
     status = body.get("status")
+    if status == "queued":
+        return _Said([], "end", None)
+    if status == "failed" and isinstance(body.get("number"), int):
+        return _Said([], "end", None, _error(body))
     if status not in ("completed", "incomplete"):
         raise NotDerivedError(f"a response whose status is {status!r}")
     content = [
@@ -225,11 +239,24 @@ def _responses(body: JsonObject) -> _Said:
 
 def _join_responses(events: Iterable[JsonObject]) -> JsonObject:
     last: JsonObject = {}
-    for event in events:
+    for number, event in enumerate(events, 1):
         if event.get("type") == "error":
-            raise NotDerivedError("an error inside the stream")
+            return {**_object(last.get("response")), **_failed(number, event, last)}
         last = event
     return _object(last.get("response"))
+
+
+def _failed(number: int, event: JsonObject, before: JsonObject) -> JsonObject:
+    """What became of a response in whose stream an error stands."""
+    if "response" not in before:
+        raise NotDerivedError("an error behind a part of the answer")
+    return {"status": "failed", "error": event.get("error"), "number": number}
+
+
+def _error(body: JsonObject) -> Fault:
+    code, number = _object(body.get("error")).get("code"), body.get("number")
+    at = Place(frame=number if isinstance(number, int) else None)
+    return Fault(kind="error-event", at=at, error=_ERRORS.get(code, "server"))
 
 
 def _usage(usage: JsonObject, heard: str, said: str) -> Usage | None:

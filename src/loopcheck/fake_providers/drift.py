@@ -7,18 +7,21 @@ events the order of their types is compared, a run of the same type as one; of f
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from loopcheck.fake_providers import faults
+from loopcheck.fake_providers.amending import amended
 from loopcheck.fake_providers.answers import prepare
 from loopcheck.fake_providers.derive import NotDerivedError, derive, whole
 from loopcheck.fake_providers.dialects import Memory, dialect
-from loopcheck.fake_providers.recordings import Event, Recording
-from loopcheck.fake_providers.script import Attempt, ErrorName
+from loopcheck.fake_providers.recordings import Event, Recording, parse_events
+from loopcheck.fake_providers.script import Attempt, ErrorName, Mode
 from loopcheck.fake_providers.sse import compact
-from loopcheck.fake_providers.wire import HttpRequest, JsonObject, Reading, ServiceError
+from loopcheck.fake_providers.wire import HttpRequest, JsonObject, Reading, Reply, ServiceError
+from loopcheck.fake_providers.wishes import wish
 
 # What the user's own words stand in; its fields are no part of the protocol.
 _FREE: Final = frozenset(
@@ -81,19 +84,38 @@ def _invented(recording: Recording) -> HttpRequest:
         "include_obfuscation": any("obfuscation" in event for event in events),
     }
     said = whole(recording)
+    choices = list(_choices([recording.body, *events]))
     body = {**_NO_REQUEST, "stream": recording.events is not None, "stream_options": options}
+    if isinstance(model := said.get("model"), str):
+        body["model"] = model
+    if any(choice.get("logprobs") for choice in choices):
+        body["logprobs"] = True
+    if len(numbers := {choice.get("index") for choice in choices}) > 1:
+        body["n"] = len(numbers)
     if isinstance(tools := said.get("tools"), list) and tools:
         body["tools"] = tools
     return HttpRequest(method="POST", path=recording.path, body=compact(body).encode())
 
 
+def _choices(bodies: Iterable[object]) -> Iterator[JsonObject]:
+    for body in bodies:
+        listed = body.get("choices") if isinstance(body, dict) else None
+        yield from (choice for choice in listed or () if isinstance(choice, dict))
+
+
 def _rendered(attempt: Attempt, reading: Reading) -> list[Event]:
     spoken = dialect(reading.dialect)
     answer = prepare(reading, attempt, turn=1, asked=1, seed=0, number=1)
+    mode: Mode = "stream" if reading.stream else "whole"
+    rendered = faults.render(spoken, answer, attempt, mode, seed=0)
+    frames = [Event(frame.event, frame.data) for frame in rendered.body_frames]
+    parts = tuple(frame.encoded() for frame in frames) if reading.stream else rendered.segments
+    # What `serve --auto` adds where the request asks for it.
+    plain = Reply(status=200, headers=(), segments=parts)
+    told = b"".join(amended(plain, wish(reading), None, reading.dialect).segments).decode()
     if not reading.stream:
-        return [Event(None, spoken.whole(answer))]
-    frames = faults.render(spoken, answer, attempt, "stream", seed=0).body_frames
-    return [Event(frame.event, frame.data) for frame in frames if frame.part != "ping"]
+        return [Event(None, json.loads(told))]
+    return [event for event in parse_events(told) if _kind(event) != "ping"]
 
 
 def _error_bodies(recording: Recording) -> list[tuple[str, object, object]]:
@@ -113,8 +135,11 @@ def _order(recorded: Sequence[Event], ours: Sequence[Event]) -> Iterator[Differe
 
 
 def _kinds(events: Iterable[Event]) -> list[str]:
+    """Of several choices, those of the first: which one speaks next is up to the service."""
     kinds: list[str] = []
     for event in events:
+        if any(choice.get("index", 0) for choice in _choices([event.data])):
+            continue
         kind = _kind(event)
         if kinds[-1:] != [kind]:
             kinds.append(kind)

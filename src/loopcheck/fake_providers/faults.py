@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from loopcheck.fake_providers import error_replies, places, sse
 from loopcheck.fake_providers.dialects import dialect as named
@@ -32,13 +32,17 @@ from loopcheck.fake_providers.writing import Ends, Writing
 __all__ = ["FaultError", "Rendered", "render"]
 
 Sent: TypeAlias = Literal["whole", "cut", "none"]
+T = TypeVar("T")
+
+HELD_MS: Final = 250
+"""How long the writing waits at a marked place, so that a client can act on what happens there."""
 
 _NO_ID: Final = "no request"
 _JSON: Final[Headers] = (("content-type", "application/json"),)
 _EVENTS: Final[Headers] = (("content-type", "text/event-stream; charset=utf-8"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Rendered:
     """One response, ready for the transport.
 
@@ -47,7 +51,7 @@ class Rendered:
     frame of `body_frames`, then that of a frame of which only a part is sent; a whole body is
     one text. `status` is 0 when the connection closes without an answer. `odd` says that the
     response is none that the service itself would send. `pauses` has the milliseconds to wait
-    before the segment with that index.
+    before the segment with that index, `marks` the name of the place that is reached there.
     """
 
     status: int
@@ -59,9 +63,10 @@ class Rendered:
     keep_alive: bool
     sent: Mapping[str, Sent]
     ends: Ends
-    frame_texts: tuple[str, ...]
+    frame_texts: Sequence[str]
     odd: bool = False
     pauses: Mapping[int, int] = field(default_factory=dict)
+    marks: Mapping[int, str] = field(default_factory=dict)
 
 
 def render(
@@ -277,6 +282,8 @@ class _Job:
             headers = self._headers(streamed=self.streams)
         how = self.delivery
         waits = dict(self.writing.waits(frames, encoded))
+        marks = dict(self.writing.marks(frames, encoded))
+        waits.update(dict.fromkeys(marks, HELD_MS))
         segments = sse.segments(encoded, how, self.writing.seed, waits)
         return Rendered(
             status=status,
@@ -291,15 +298,18 @@ class _Job:
             frame_texts=tuple(part.decode(errors="replace") for part in encoded),
             odd=self.writing.is_odd,
             pauses=dict(_before(segments, waits)),
+            marks=dict(_before(segments, marks)),
         )
 
 
-def _before(segments: Sequence[bytes], waits: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+def _before(segments: Sequence[bytes], waits: Mapping[int, T]) -> Iterator[tuple[int, T]]:
     start = 0
     for index, segment in enumerate(segments):
         if start in waits:
             yield index, waits[start]
         start += len(segment)
+    if start in waits:
+        yield len(segments), waits[start]
 
 
 def _ending(kind: str) -> Ending:

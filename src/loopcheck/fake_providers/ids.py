@@ -16,20 +16,11 @@ def digest(seed: int, *parts: object) -> str:
 
 
 def spell(digest: str, *, alphabet: str, length: int) -> str:
-    """The digest in other letters, as the services spell their ids."""
-    pairs = _pairs(alphabet)
-    base = len(pairs)
-    number = int(digest, 16) % len(alphabet) ** length
-    spelt = []
-    for _ in range(0, length, 4):
-        # Few divisions of large numbers, and more of small ones.
-        number, four = divmod(number, base * base)
-        second, first = divmod(four, base)
-        spelt += [pairs[first], pairs[second]]
-    return "".join(spelt)[:length]
+    """The digest in other letters, as the services spell their ids; up to 32 of them."""
+    return bytes.fromhex(digest).translate(_letters(alphabet))[:length].decode()
 
 
 @cache
-def _pairs(alphabet: str) -> tuple[str, ...]:
-    """Two letters for each number: half the divisions."""
-    return tuple(first + second for second in alphabet for first in alphabet)
+def _letters(alphabet: str) -> bytes:
+    """A letter for each byte. Some letters come a little more often than others."""
+    return bytes(ord(alphabet[byte % len(alphabet)]) for byte in range(256))

@@ -10,6 +10,9 @@ from loopcheck.fake_providers.wishes import TOKEN_SIZE
 _CHOSEN: Final = -0.0625
 _NEXT: Final = -3.5
 _OTHERS: Final = (" the", " a", " and", " of", " to", " in", " it", " is", " or", " on")
+_SAID: Final = ("content", "refusal")
+# Here the service leaves them out, as recorded.
+_BARE_EVENT: Final = "response.content_part.done"
 _TEXT_EVENTS: Final = {"response.output_text.delta": "delta", "response.output_text.done": "text"}
 
 
@@ -23,10 +26,12 @@ def with_chat_logprobs(body: JsonObject, top: int) -> JsonObject:
 
 def _with_chat_logprobs(choice: JsonObject, top: int) -> JsonObject:
     said = choice.get("message", choice.get("delta"))
-    text = said.get("content") if isinstance(said, dict) else None
-    if not isinstance(text, str) or not text:
-        return choice
-    return {**choice, "logprobs": {"content": _tokens(text, top), "refusal": None}}
+    for kind in _SAID:
+        text = said.get(kind) if isinstance(said, dict) else None
+        if isinstance(text, str):
+            told = {**dict.fromkeys(_SAID), kind: _tokens(text, top)}
+            return {**choice, "logprobs": told}
+    return choice
 
 
 def with_text_logprobs(body: object, top: int) -> JsonObject:
@@ -39,7 +44,7 @@ def with_text_logprobs(body: object, top: int) -> JsonObject:
 def _walked(value: object, top: int) -> object:
     if isinstance(value, list):
         return [_walked(entry, top) for entry in value]
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or value.get("type") == _BARE_EVENT:
         return value
     made = {key: _walked(entry, top) for key, entry in value.items()}
     key = _TEXT_EVENTS.get(str(made.get("type")), "text")

@@ -22,10 +22,10 @@ def padding(response_id: str, number: int, text: str) -> str:
     size = _BLOCK - len(text) % _BLOCK
     if response_id == STAND_IN:
         return f"{STAND_IN}{number}:{size}~"
-    return paddings(response_id, [(number, size)])[0]
+    return paddings(response_id, [(number, size)])[0].decode()
 
 
-def paddings(response_id: str, wanted: Sequence[tuple[int, int]]) -> list[str]:
+def paddings(response_id: str, wanted: Sequence[tuple[int, int]]) -> list[bytes]:
     """The paddings of events, each by its number and with its size; numbers rise."""
     if not wanted:
         return []
@@ -35,7 +35,7 @@ def paddings(response_id: str, wanted: Sequence[tuple[int, int]]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _letters(response_id: str, parts: int) -> str:
+def _letters(response_id: str, parts: int) -> bytes:
     """Letters for many events: drawn one by one, they would take most of a stream's time."""
     made = hashlib.shake_256(response_id.encode()).digest(parts * _EVENTS * _BLOCK)
-    return made.translate(_LETTERS).decode()
+    return made.translate(_LETTERS)

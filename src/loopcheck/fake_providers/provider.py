@@ -7,32 +7,33 @@ which turn it asks for. Everything is recorded before a byte goes out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
-from loopcheck.fake_providers import faults
+from loopcheck.fake_providers import faults, lasting, sse
 from loopcheck.fake_providers.answers import prepare
-from loopcheck.fake_providers.dialects import Memory, Rule, dialect
+from loopcheck.fake_providers.asking import Asking
+from loopcheck.fake_providers.choices import chosen
+from loopcheck.fake_providers.dialects import Dialect, Memory, Rule, dialect
 from loopcheck.fake_providers.dialects.interface import drop_oldest
 from loopcheck.fake_providers.ids import digest
+from loopcheck.fake_providers.known import Known, KnownRequests, Watched
 from loopcheck.fake_providers.recording import issued_fields, request_fields
 from loopcheck.fake_providers.script import (
     Attempt,
+    Delivery,
     DialectName,
     Mode,
-    Refuse,
     Say,
     Script,
     Turn,
     answer,
 )
 from loopcheck.fake_providers.templates import Templates
-from loopcheck.fake_providers.turns import Given, Recognised, asks_for_a_turn
 from loopcheck.fake_providers.wire import (
     Answer,
     HttpRequest,
-    Item,
     Reading,
     Reply,
     ServiceError,
@@ -45,7 +46,8 @@ _SIDE_TEXT = "OK"
 
 
 class Recorder(Protocol):
-    """Where the provider writes what happened; see the harness's journal for the kinds."""
+    """Where the provider writes what happened; see the harness's journal for the kinds. What is
+    handed over stays as it is; lists are handed over as sequences that cannot be changed."""
 
     def __call__(self, kind: str, /, **fields: object) -> int: ...
 
@@ -59,12 +61,13 @@ def nothing(kind: str, /, **fields: object) -> int:
 class Provider:
     """A service that follows a script.
 
-    `tokens` tells which result tokens the calls with these labels have produced, `passed`
-    whether a point in time has passed. `off` names
-    request rules that are not applied, `on` rules that are although their evidence is weak.
-    `models` are the models that exist; any does where none is named. `improvise` makes up the
-    turn that answers a request, or refuses it; the script is not followed then. `keep` bounds
-    what a provider that serves for ever remembers, counted in responses.
+    `tokens` tells which result tokens the calls with these labels have produced, `passed` whether a
+    point in time has passed, `begun` how many parts of the script have begun, and `rivals` whether
+    several processes go on with one run, as they may. `off` names request rules that are not
+    applied, `on` rules that are although their evidence is weak.
+    `models` are the models that exist; any does where none is named. `improvise` makes up the turn
+    that answers a request, or refuses it; the script is not followed then. `keep` bounds what a
+    provider that serves for ever remembers, counted in responses.
     """
 
     script: Script
@@ -74,6 +77,8 @@ class Provider:
     record: Recorder
     tokens: Callable[[Sequence[str]], frozenset[str]] = lambda labels: frozenset()
     passed: Callable[[str], bool] = lambda point: False
+    begun: Callable[[], int] = lambda: 1
+    rivals: Callable[[], bool] = lambda: False
     api_key: str | None = None
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
@@ -81,23 +86,27 @@ class Provider:
     improvise: Callable[[Reading], Turn] | None = None
     keep: int | None = None
     _memory: Memory = field(default_factory=Memory)
-    _given: Given = field(default_factory=Given)
+    _asking: Asking = field(init=False)
     _asked: dict[int, int] = field(default_factory=dict)
     _attempts: dict[int, tuple[int, int]] = field(default_factory=dict)
     _requests: int = 0
-    _latest: tuple[HttpRequest, Reading] | None = None
-    _noted: tuple[Reading, dict[str, object]] | None = None
+    _known: KnownRequests = field(default_factory=KnownRequests)
+    _spoken: Dialect = field(init=False)
     _templates: Templates = field(init=False)
     _rules: tuple[Rule, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._templates = Templates(dialect(self.dialect), self.seed)
-        self._rules = tuple(filter(self._applies, dialect(self.dialect).rules))
+        self._spoken = dialect(self.dialect)
+        self._templates = Templates(self._spoken, self.seed)
+        self._asking = Asking(
+            script=self.script, tokens=self.tokens, begun=self.begun, rivals=self.rivals
+        )
+        self._rules = tuple(filter(self._applies, self._spoken.rules))
         self._memory.models = self.models
 
     def handle(self, request: HttpRequest) -> Reply:
         """Answers one request. Raises FaultError when a scripted fault cannot strike."""
-        spoken = dialect(self.dialect)
+        spoken = self._spoken
         kind = spoken.serves(request.method, request.path)
         if self.keep is not None:
             self._forget(self.keep)
@@ -114,77 +123,74 @@ class Provider:
                     code=None,
                     message=f"no such endpoint: {request.method} {request.path}",
                 )
-            reading = self._read(request)
-            self._apply_rules(reading)
-            return self._answer(request, number, reading)
+            known = self._read(request)
+            self._apply_rules(known)
+            return self._answer(number, known)
         except ServiceError as error:
             return self._refuse(request, number, error)
 
     def _authenticate(self, request: HttpRequest) -> None:
-        spoken = dialect(self.dialect)
+        spoken = self._spoken
         key = spoken.authenticate(request.headers)
         if not key or (self.api_key is not None and key != self.api_key):
             raise spoken.named_error("auth", None)
 
-    def _read(self, request: HttpRequest) -> Reading:
-        """The reading of the request; that of the one before when it asks for just the same, as
-        it is when loops retry."""
-        if self._latest is not None:
-            before, reading = self._latest
-            if before == request:
-                return reading
-        reading = dialect(self.dialect).read(request, self._memory)
-        if reading.self_contained:
-            self._latest = (request, reading)
-        return reading
+    def _read(self, request: HttpRequest) -> Known:
+        """The request as it reads; as it read before where it is just the same and stands for
+        itself."""
+        known = self._known.find(request)
+        if known is None:
+            known = self._known.keep(request, self._spoken.read(request, self._memory))
+        return known
 
     def _applies(self, rule: Rule) -> bool:
         weak = rule.grade in ("D", "unsure")
         return rule.id not in self.off and (not weak or rule.id in self.on)
 
-    def _apply_rules(self, reading: Reading) -> None:
+    def _apply_rules(self, known: Known) -> None:
+        if known.passes:
+            return
+        reading = known.reading
+        memory, watched = Watched.over(self._memory)
         for rule in self._rules:
-            broken = rule.check(reading.history, reading.body, self._memory)
+            broken = rule.check(reading.history, reading.body, memory)
             if broken is not None:
                 raise replace(broken, rule=rule.id)
+        known.passes = not watched.was_needed
 
-    def _answer(self, request: HttpRequest, number: int, reading: Reading) -> Reply:
+    def _answer(self, number: int, known: Known) -> Reply:
         if self.improvise is not None:
-            return self._answer_with(self.improvise(reading), request, number, reading)
-        found = self._given.recognise(reading.items, self.tokens)
-        invented = self._given.invented_call(reading.items)
-        if invented is not None:
-            return self._diverge(request, number, reading, found, invented)
-        continues = found.turn > 0 and found.by != "count"
-        if not continues and not asks_for_a_turn(
-            reading.items, reading.tools, prompt=self.script.prompt, tools=self.script.tools
-        ):
-            return self._say_aside(request, number, reading)
-        turn = self.script.turn(found.turn + 1)
-        recognised = {"turn": found.turn, "by": found.by}
-        return self._answer_with(turn, request, number, reading, recognised=recognised)
+            return self._answer_with(self.improvise(known.reading), number, known)
+        asked = self._asking.of(known)
+        recognised: dict[str, object] = {"turn": asked.found.turn, "by": asked.found.by}
+        why = self._asking.divergence(asked, known.reading)
+        if why is not None:
+            return self._diverge(number, known, recognised, why)
+        if asked.turn is None:
+            return self._say_aside(number, known)
+        wanted = chosen(known.reading.tool_choice)
+        turn = self.script.turn(asked.turn, tool_choice=wanted)
+        return self._answer_with(turn, number, known, recognised=recognised)
 
-    def _answer_with(
-        self, turn: Turn, request: HttpRequest, number: int, reading: Reading, **more: object
-    ) -> Reply:
+    def _answer_with(self, turn: Turn, number: int, known: Known, **more: object) -> Reply:
         attempt_number = self._asked[turn.number] = self._asked.get(turn.number, 0) + 1
         self._record_request(
-            request,
+            known.request,
             number,
-            reading,
+            known,
             role="turn",
             turn=turn.number,
             attempt=attempt_number,
             **more,
         )
-        return self._reply(number, reading, turn, attempt_number)
+        return self._reply(number, known.reading, turn, attempt_number)
 
     def _reply(self, number: int, reading: Reading, turn: Turn, attempt_number: int) -> Reply:
         attempt = self._next_attempt(turn)
         prepared = self._prepare(reading, turn.number, attempt, attempt_number)
         mode: Mode = "stream" if reading.stream else "whole"
         rendered = self._templates.render(prepared, attempt, mode, turn=turn.number)
-        self._remember(prepared, turn, rendered)
+        self._remember(prepared, turn.number, attempt, attempt_number, rendered)
         self.record(
             "response",
             request=number,
@@ -194,7 +200,7 @@ class Provider:
             status=rendered.status,
             **issued_fields(prepared, rendered.sent),
             text=attempt.text,
-            refusal=next((i.text for i in attempt.content if isinstance(i, Refuse)), None),
+            refusal=attempt.refusal,
             stop=attempt.stop,
             fault=attempt.fault.kind if attempt.fault else None,
             ends=rendered.ends,
@@ -208,8 +214,16 @@ class Provider:
             ending=rendered.ending,
             keep_alive=rendered.keep_alive,
             pauses=rendered.pauses,
+            reached=self._marker(number, rendered.marks) if rendered.marks else None,
             finished=self._finisher(number, rendered.frame_texts),
         )
+
+    def _marker(self, number: int, marks: Mapping[int, str]) -> Callable[[int], None]:
+        def reached(segment: int) -> None:
+            if segment + 1 in marks:
+                self.record("place", request=number, place=marks[segment + 1])
+
+        return reached
 
     def _next_attempt(self, turn: Turn) -> Attempt:
         latest, given = self._attempts.get(turn.number, (0, 0))
@@ -218,10 +232,10 @@ class Provider:
         return turn.attempts[position]
 
     def _finisher(
-        self, number: int, frames: tuple[str, ...]
+        self, number: int, frames: Sequence[str]
     ) -> Callable[[Literal["written", "client-closed"]], None]:
         def finished(how: Literal["written", "client-closed"]) -> None:
-            self.record("sent", request=number, frames=list(frames), how=how)
+            self.record("sent", request=number, frames=frames, how=how)
 
         return finished
 
@@ -230,34 +244,42 @@ class Provider:
             reading, attempt, turn=turn, asked=asked, seed=self.seed, number=self._requests
         )
 
-    def _remember(self, prepared: Answer, turn: Turn, rendered: faults.Rendered) -> None:
-        reached = tuple(c for c in prepared.calls if rendered.sent.get(c.label) != "none")
+    def _remember(
+        self,
+        prepared: Answer,
+        turn: int,
+        attempt: Attempt,
+        number: int,
+        rendered: faults.Rendered,
+    ) -> None:
+        spoken = self._spoken
+        lasts = lasting.lasts(spoken, prepared, attempt)
+        reached = [c for c in prepared.calls if lasts or rendered.sent.get(c.label) != "none"]
         for position, call in enumerate(reached):
             twice = call.call_id in (other.call_id for other in reached[:position])
-            if twice or self._given.has_issued(call.call_id):
+            if twice or self._asking.has_issued(call.call_id):
                 self._memory.repeated.add(call.call_id)
-        if rendered.ends in ("well", "marked"):
-            dialect(self.dialect).remember(prepared, self._memory)
-        said = "".join(piece.text for piece in prepared.content if isinstance(piece, Say))
+        if lasts or rendered.ends in ("well", "marked"):
+            spoken.remember(prepared, self._memory)
+        if lasts and prepared.reading.stream:
+            events = lasting.events(spoken, prepared, attempt, self.seed)
+            self._memory.streams[prepared.response_id] = events
         if self.improvise is None:
-            self._given.add(
-                turn.number,
-                reached,
-                text=said if rendered.status < 400 else "",
-                scripted=turn.number <= len(self.script.turns),
-            )
+            said = [piece.text for piece in prepared.content if isinstance(piece, Say)]
+            text = "".join(said) if rendered.status < 400 else ""
+            self._asking.given(turn, number, reached, text=text)
 
     def _forget(self, keep: int) -> None:
         self._memory.forget(keep)
-        self._given.forget(keep)
+        self._asking.forget(keep)
         drop_oldest(self._asked, keep)
         drop_oldest(self._attempts, keep)
 
     def _refuse(self, request: HttpRequest, number: int, error: ServiceError) -> Reply:
-        spoken = dialect(self.dialect)
+        spoken = self._spoken
         rule = next((rule for rule in spoken.rules if rule.id == error.rule), None)
-        reading = self._reading_or_none(request)
-        self._record_request(request, number, reading, role="refused", why=error.message)
+        known = self._known_or_none(request)
+        self._record_request(request, number, known, role="refused", why=error.message)
         self.record(
             "refused",
             request=number,
@@ -269,37 +291,21 @@ class Provider:
         )
         return self._error_reply(number, error)
 
-    def _reading_or_none(self, request: HttpRequest) -> Reading | None:
+    def _known_or_none(self, request: HttpRequest) -> Known | None:
         try:
             return self._read(request)
         except ServiceError:
             return None
 
-    def _diverge(
-        self,
-        request: HttpRequest,
-        number: int,
-        reading: Reading,
-        found: Recognised,
-        invented: Item,
-    ) -> Reply:
-        why = (
-            f"the call of {invented.name!r} with id {invented.call_id!r} at {invented.path} "
-            "was never issued in this case"
-        )
+    def _diverge(self, number: int, known: Known, recognised: dict[str, object], why: str) -> Reply:
         self._record_request(
-            request,
-            number,
-            reading,
-            role="divergent",
-            why=why,
-            recognised={"turn": found.turn, "by": found.by},
+            known.request, number, known, role="divergent", why=why, recognised=recognised
         )
-        error = dialect(self.dialect).named_error("invalid", reading)
+        error = self._spoken.named_error("invalid", known.reading)
         return self._error_reply(number, replace(error, message=f"loopcheck: {why}"))
 
     def _error_reply(self, number: int, error: ServiceError) -> Reply:
-        spoken = dialect(self.dialect)
+        spoken = self._spoken
         request_id = spoken.request_id(digest(self.seed, "request", number))
         body = json.dumps(spoken.error_body(error, request_id), ensure_ascii=False)
         return Reply(
@@ -313,28 +319,33 @@ class Provider:
         )
 
     def _side(self, request: HttpRequest, number: int) -> Reply:
-        spoken = dialect(self.dialect)
-        body = json.dumps(spoken.side(request, self._memory), ensure_ascii=False)
+        spoken = self._spoken
+        events = spoken.resumed(request, self._memory)
+        if events is None:
+            kind, texts = "application/json", [sse.compact(spoken.side(request, self._memory))]
+        else:
+            kind = "text/event-stream; charset=utf-8"
+            texts = [event.decode() for event in sse.encode(events, Delivery())]
         self._record_request(request, number, None, role="side")
+        streamed = events is not None
         request_id = spoken.request_id(digest(self.seed, "request", number))
         return Reply(
             status=200,
-            headers=(
-                ("content-type", "application/json"),
-                *spoken.headers(request_id, streamed=False),
-            ),
-            segments=(body.encode(),),
-            finished=self._finisher(number, (body,)),
+            headers=(("content-type", kind), *spoken.headers(request_id, streamed=streamed)),
+            segments=tuple(text.encode() for text in texts),
+            streamed=streamed,
+            finished=self._finisher(number, tuple(texts)),
         )
 
-    def _say_aside(self, request: HttpRequest, number: int, reading: Reading) -> Reply:
+    def _say_aside(self, number: int, known: Known) -> Reply:
         """Answers a request outside the task (a title, a summary) without taking a turn."""
-        self._record_request(request, number, reading, role="side")
+        self._record_request(known.request, number, known, role="side")
+        reading = known.reading
         said = answer([Say(_SIDE_TEXT)])
         prepared = self._prepare(reading, 0, said, number)
         mode: Mode = "stream" if reading.stream else "whole"
-        rendered = faults.render(dialect(self.dialect), prepared, said, mode, seed=self.seed)
-        dialect(self.dialect).remember(prepared, self._memory)
+        rendered = faults.render(self._spoken, prepared, said, mode, seed=self.seed)
+        self._spoken.remember(prepared, self._memory)
         return Reply(
             status=rendered.status,
             headers=rendered.headers,
@@ -347,18 +358,19 @@ class Provider:
         self,
         request: HttpRequest,
         number: int,
-        reading: Reading | None,
+        known: Known | None,
         *,
         role: str,
         **more: object,
     ) -> None:
-        fields = self._request_fields(request, reading)
+        fields = self._request_fields(request, known)
         self.record("request", request=number, role=role, **fields, **more)
 
-    def _request_fields(self, request: HttpRequest, reading: Reading | None) -> dict[str, object]:
-        if reading is not None and self._noted is not None and self._noted[0] is reading:
-            return self._noted[1]
-        key = dialect(self.dialect).authenticate(request.headers)
-        fields = request_fields(request, reading, secret=key)
-        self._noted = None if reading is None else (reading, fields)
+    def _request_fields(self, request: HttpRequest, known: Known | None) -> dict[str, object]:
+        if known is not None and known.fields is not None:
+            return known.fields
+        key = self._spoken.authenticate(request.headers)
+        fields = request_fields(request, known.reading if known else None, secret=key)
+        if known is not None:
+            known.fields = fields
         return fields

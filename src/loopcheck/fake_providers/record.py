@@ -12,12 +12,14 @@ import re
 import ssl
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from loopcheck.fake_providers.chunked import ChunkError, chunks
 from loopcheck.fake_providers.dialects import dialect
 from loopcheck.fake_providers.recordings import Recording, parse_events
 from loopcheck.fake_providers.routing import spoken
@@ -51,6 +53,7 @@ _HIDDEN: Final = "***"
 # A shorter key, such as `test`, is no secret, and its letters stand in many words.
 _SECRET_SIZE: Final = 8
 _CHUNK: Final = 64 * 1024
+_TRUST: Final = "SSL_CERT_FILE names a file with the certificates to trust"
 _RAW_HEAD: Final = 1200
 _SECONDS: Final = 600.0
 
@@ -82,12 +85,10 @@ class Upstream:
             )
         return cls(parts.scheme, parts.hostname, port, parts.path.rstrip("/").removesuffix("/v1"))
 
-    def connect(self) -> http.client.HTTPConnection:
+    def connect(self, tls: ssl.SSLContext) -> http.client.HTTPConnection:
+        """A connection to it, which trusts what `tls` says where it is encrypted."""
         if self.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(
-                self.host, self.port, timeout=_SECONDS, context=context
-            )
+            return http.client.HTTPSConnection(self.host, self.port, timeout=_SECONDS, context=tls)
         return http.client.HTTPConnection(self.host, self.port, timeout=_SECONDS)
 
 
@@ -125,6 +126,8 @@ class Recorder(ThreadingHTTPServer):
     def __init__(self, upstream: Upstream, folder: Path, *, host: str, port: int) -> None:
         self.upstream = upstream
         self.album = Album(folder)
+        # It takes long to load the certificates, and every request has a connection of its own.
+        self.tls = ssl.create_default_context()
         super().__init__((host, port), _Exchange)
 
     @property
@@ -151,24 +154,30 @@ class _Exchange(BaseHTTPRequestHandler):
         """Says nothing: headers and paths are the user's."""
 
     def _pass_on(self) -> None:
-        if "chunked" in self.headers.get("transfer-encoding", "").lower():
-            self.send_error(411, "send a content-length; chunked requests are not passed on")
-            return
-        sent = self.rfile.read(int(self.headers.get("content-length") or 0))
         try:
-            response = self._ask(sent)
-        except (OSError, http.client.HTTPException) as error:
-            self._fail(f"{self._recorder.upstream.host} does not answer: {error}")
+            sent = self._body()
+        except (ChunkError, ValueError) as error:
+            self.close_connection = True
+            self._fail(400, f"the body of the request cannot be read: {error}")
             return
-        with response:
-            try:
-                self._answer(response, sent)
-            except (OSError, http.client.HTTPException):
-                # Either side has gone: half an exchange is no recording.
-                self.close_connection = True
-
-    def _ask(self, body: bytes) -> http.client.HTTPResponse:
         upstream = self._recorder.upstream
+        with closing(upstream.connect(self._recorder.tls)) as connection:
+            try:
+                response = self._ask(connection, sent)
+            except ssl.SSLCertVerificationError as error:
+                self._fail(502, f"{upstream.host} is not trusted: {error}; {_TRUST}")
+            except (OSError, http.client.HTTPException) as error:
+                self._fail(502, f"{upstream.host} does not answer: {error}")
+            else:
+                self._hand_on(response, sent)
+
+    def _body(self) -> bytes:
+        if "chunked" in self.headers.get("transfer-encoding", "").lower():
+            return b"".join(chunks(self.rfile))
+        return self.rfile.read(int(self.headers.get("content-length") or 0))
+
+    def _ask(self, connection: http.client.HTTPConnection, body: bytes) -> http.client.HTTPResponse:
+        path = self._recorder.upstream.path + self.path
         headers = {
             name: value
             for name, value in self.headers.items()
@@ -177,9 +186,16 @@ class _Exchange(BaseHTTPRequestHandler):
         # What is recorded has to be readable.
         headers["accept-encoding"] = "identity"
         headers["connection"] = "close"
-        connection = upstream.connect()
-        connection.request(self.command, upstream.path + self.path, body=body, headers=headers)
+        connection.request(self.command, path, body=body, headers=headers)
         return connection.getresponse()
+
+    def _hand_on(self, response: http.client.HTTPResponse, sent: bytes) -> None:
+        with response:
+            try:
+                self._answer(response, sent)
+            except (OSError, http.client.HTTPException):
+                # Either side has gone: half an exchange is no recording.
+                self.close_connection = True
 
     def _answer(self, response: http.client.HTTPResponse, sent: bytes) -> None:
         """Keeps the exchange before its last byte is sent: who has the answer has the recording."""
@@ -225,9 +241,9 @@ class _Exchange(BaseHTTPRequestHandler):
         body = b"".join(received)
         album.keep(recording_of(name, request, response.status, headers, body))
 
-    def _fail(self, message: str) -> None:
+    def _fail(self, status: int, message: str) -> None:
         body = json.dumps({"type": "error", "error": {"type": "upstream", "message": message}})
-        self.send_response_only(502)
+        self.send_response_only(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body.encode())))
         self.end_headers()

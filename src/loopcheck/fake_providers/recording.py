@@ -59,30 +59,34 @@ def issued_fields(answer: Answer, sent: Mapping[str, str]) -> dict[str, object]:
     """The journal's fields for what this answer gives the client to do and to carry; `sent` tells
     how much of each call went out."""
     return {
-        "calls": [
-            {
-                "label": piece.label,
-                "tool": piece.tool,
-                "arguments": piece.arguments,
-                "call_id": piece.call_id,
-                "sent": sent.get(piece.label, "none"),
-                "item_id": piece.item_id,
-                "position": position,
-            }
-            for position, piece in enumerate(answer.content)
-            if isinstance(piece, IssuedCall)
-        ],
-        "carry": [
-            {
-                "kind": "redacted" if piece.redacted else "think",
-                "text": "" if piece.redacted else piece.text,
-                "item_id": piece.item_id,
-                "seal": piece.seal,
-                "position": position,
-            }
-            for position, piece in enumerate(answer.content)
-            if isinstance(piece, IssuedThought)
-        ],
+        "calls": tuple(
+            [
+                {
+                    "label": piece.label,
+                    "tool": piece.tool,
+                    "arguments": piece.arguments,
+                    "call_id": piece.call_id,
+                    "sent": sent.get(piece.label, "none"),
+                    "item_id": piece.item_id,
+                    "position": position,
+                }
+                for position, piece in enumerate(answer.content)
+                if isinstance(piece, IssuedCall)
+            ]
+        ),
+        "carry": tuple(
+            [
+                {
+                    "kind": "redacted" if piece.redacted else "think",
+                    "text": "" if piece.redacted else piece.text,
+                    "item_id": piece.item_id,
+                    "seal": piece.seal,
+                    "position": position,
+                }
+                for position, piece in enumerate(answer.content)
+                if isinstance(piece, IssuedThought)
+            ]
+        ),
         "usage": {"input": answer.usage.input, "output": answer.usage.output},
     }
 

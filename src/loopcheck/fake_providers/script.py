@@ -14,6 +14,8 @@ DialectName: TypeAlias = Literal["responses", "chat", "messages"]
 Mode: TypeAlias = Literal["whole", "stream"]
 Stop: TypeAlias = Literal["end", "calls", "length", "filter", "refusal", "context", "pause"]
 
+EarlierText: TypeAlias = tuple[Literal["user", "assistant"], str]
+
 DIALECTS: Final[tuple[DialectName, ...]] = ("responses", "chat", "messages")
 MODES: Final[tuple[Mode, ...]] = ("whole", "stream")
 
@@ -104,7 +106,8 @@ class Delivery:
     `pieces` lists the fragments of a call's arguments by label and wins over `fragments`.
     `segments` says how the body is divided into writes to the socket.
     `comments` and `pings` come after every n-th frame; 0 means none. `pauses` are milliseconds
-    for which nothing is written at a place.
+    for which nothing is written at a place; `marks` name places at which something else happens
+    when they are reached, and the writing waits for a moment.
     """
 
     fragments: Fragments = "seeded"
@@ -119,6 +122,7 @@ class Delivery:
     keep_alive: bool = True
     bom: bool = False
     pauses: tuple[tuple[Place, int], ...] = ()
+    marks: tuple[tuple[Place, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,17 +222,29 @@ class Attempt:
 
     @property
     def text(self) -> str:
-        return "".join(item.text for item in self.content if isinstance(item, Say))
+        return "".join([item.text for item in self.content if isinstance(item, Say)])
+
+    @property
+    def refusal(self) -> str | None:
+        for item in self.content:
+            if isinstance(item, Refuse):
+                return item.text
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One scripted model response, with what each request for it gets."""
+    """One scripted model response, with what each request for it gets.
+
+    Beyond the script, one with a `tool_choice` (auto, required, none or a tool) answers the
+    requests that ask for that, and no others.
+    """
 
     number: int
     attempts: tuple[Attempt, ...]
     optional: bool = False
     must_reach: bool = False
+    tool_choice: str | None = None
 
     def next_attempt(
         self, passed: Callable[[str], bool], *, position: int = 0, given: int = 0
@@ -236,6 +252,8 @@ class Turn:
         """The position of the attempt that the next request for this turn gets, when the latest
         one is at `position` and was given so many times; `passed` tells whether a point in time
         has passed."""
+        if position >= len(self.attempts):  # beyond the script, another turn was asked for before
+            position, given = 0, 0
         while position < len(self.attempts) - 1:
             attempt = self.attempts[position]
             until = attempt.until
@@ -252,25 +270,96 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One part of a script, which the prompt, a further message or another run begins.
+
+    Its turns are those from `first` to `last`, none where `last` is smaller. `text` begins it;
+    where that is None, any request does. `fresh` says that it has a history of its own.
+    """
+
+    number: int
+    text: str | None
+    first: int
+    last: int
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A conversation beside the others of a run, whose turns are those from `first` to `last`.
+
+    It is asked in by requests for a model of this name (a glob) that offer, of the script's tools,
+    just these; where one of the two is None, by the other alone.
+    """
+
+    name: str
+    first: int
+    last: int
+    model: str | None = None
+    tools: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """All turns of a case, and what answers requests beyond them, in rotation, for ever.
 
     A request begins the task when it holds `prompt`; where that is None, any request does.
+    `later` are the parts behind the first. `earlier` was said in the conversation before, each
+    by the user or the assistant. `lanes` are the conversations that go on at the same time, whose
+    turns stand behind all others.
     """
 
     turns: tuple[Turn, ...]
     otherwise: tuple[Turn, ...]
     prompt: str | None
     tools: tuple[str, ...] = ()
+    later: tuple[Section, ...] = ()
+    earlier: tuple[EarlierText, ...] = ()
+    lanes: tuple[Lane, ...] = ()
 
-    def turn(self, number: int) -> Turn:
-        """The turn with this number, counted from 1; never fails for positive numbers."""
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The parts of the script, the one that the prompt begins first, and the lanes last."""
+        last = len(self.turns) if not self.lanes else self.lanes[0].first - 1
+        last = self.later[0].first - 1 if self.later else last
+        first = Section(number=0, text=self.prompt, first=1, last=last)
+        lanes = (
+            Section(number=number, text=None, first=lane.first, last=lane.last)
+            for number, lane in enumerate(self.lanes, 1 + len(self.later))
+        )
+        return (first, *self.later, *lanes)
+
+    def turn(self, number: int, *, tool_choice: str = "auto") -> Turn:
+        """The turn with this number, counted from 1; never fails for positive numbers. Beyond the
+        script it is the next of those that answer requests with this tool choice."""
         if number < 1:
             raise ValueError(f"turns are numbered from 1, not {number}")
         if number <= len(self.turns):
             return self.turns[number - 1]
-        extra = self.otherwise[(number - len(self.turns) - 1) % len(self.otherwise)]
-        return replace(extra, number=number)
+        fitting = [turn for turn in self.otherwise if turn.tool_choice == tool_choice]
+        rotation = fitting or [turn for turn in self.otherwise if turn.tool_choice is None]
+        extra = self._beyond(number) // len(self.sections) % len(rotation)
+        return replace(rotation[extra], number=number)
+
+    def after(self, latest: int, section: Section) -> int:
+        """The number of the turn behind the latest one that was recognised, in this part. Turns
+        beyond the script are numbered on, in turn for each part."""
+        beyond = latest > len(self.turns)
+        if beyond and self._beyond(latest) % len(self.sections) == section.number:
+            return latest + len(self.sections)
+        following = latest + 1 if section.first <= latest and not beyond else section.first
+        if following <= section.last:
+            return following
+        return len(self.turns) + 1 + section.number
+
+    def section_of(self, number: int) -> int:
+        """The number of the part that this turn belongs to."""
+        if number > len(self.turns):
+            return self._beyond(number) % len(self.sections)
+        return next(s.number for s in self.sections if s.first <= number <= s.last)
+
+    def _beyond(self, number: int) -> int:
+        return number - len(self.turns) - 1
 
 
 def answer(content: Sequence[Content], *, stop: Stop | None = None) -> Attempt:

@@ -7,10 +7,10 @@ of one attempt to equal requests are ids, times and padding: the rest is rendere
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import AnyStr, Final, overload
 
 from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.dialects.interface import Dialect
@@ -28,13 +28,13 @@ _ANY_PAD: Final = rf"{STAND_IN}\d+:\d+~"
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """An answer without its ids. `parts` are its texts, empty at the places to fill in:
+    """An answer without its ids. `parts` are its bytes, empty at the places to fill in:
     `places` has those of each value, `pad_places` those of `pads`, which are known by the number
     of their event and their size. Frames and segments are cut where those of `first`, the answer
     that it was made from, end."""
 
     first: Rendered
-    parts: tuple[str, ...]
+    parts: tuple[bytes, ...]
     places: tuple[tuple[int, ...], ...]
     pad_places: tuple[int, ...]
     pads: tuple[tuple[int, int], ...]
@@ -50,7 +50,7 @@ class _Template:
         pads = {at: found for at in blank_places if (found := _PAD.fullmatch(parts[at]))}
         return cls(
             first=first,
-            parts=tuple("" if at % 2 else part for at, part in enumerate(parts)),
+            parts=tuple(b"" if at % 2 else part.encode() for at, part in enumerate(parts)),
             places=tuple(
                 tuple(at for at in blank_places if parts[at] == value) for value in blanks
             ),
@@ -60,33 +60,62 @@ class _Template:
             segment_ends=_ends(first.segments),
         )
 
-    def filled(self, answer: Answer, headers: Headers) -> Rendered | None:
-        """The answer with its own ids; None where these have other lengths."""
+    def body(self, answer: Answer) -> bytes:
+        """All that is sent of the answer with its own ids."""
         parts = list(self.parts)
         for value, places in zip(_values(answer), self.places, strict=True):
+            known = value.encode()
             for place in places:
-                parts[place] = value
-        pads = paddings(answer.response_id, self.pads)
-        for place, pad in zip(self.pad_places, pads, strict=True):
-            parts[place] = pad
-        text = "".join(parts)
-        body = text.encode()
-        if len(text) != self.frame_ends[-1] or len(body) != self.segment_ends[-1]:
+                parts[place] = known
+        if self.pads:
+            pads = paddings(answer.response_id, self.pads)
+            for place, pad in zip(self.pad_places, pads, strict=True):
+                parts[place] = pad
+        return b"".join(parts)
+
+    def filled(self, answer: Answer, headers: Headers) -> Rendered | None:
+        """The answer with its own ids; None where these have other lengths."""
+        body = self.body(answer)
+        if len(body) != self.segment_ends[-1]:
             return None
         first = self.first
         return Rendered(
             status=first.status,
             headers=headers,
             body_frames=(),
-            segments=tuple([body[start:end] for start, end in pairwise(self.segment_ends)]),
+            segments=_cut(body, self.segment_ends),
             streamed=first.streamed,
             ending=first.ending,
             keep_alive=first.keep_alive,
             sent=first.sent,
             ends=first.ends,
-            frame_texts=tuple([text[start:end] for start, end in pairwise(self.frame_ends)]),
+            frame_texts=_Texts(self, answer),
             odd=first.odd,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts(Sequence[str]):
+    """The texts of the frames, made when they are read: a journal keeps them of every answer."""
+
+    template: _Template
+    answer: Answer
+
+    def _made(self) -> Sequence[str]:
+        return _cut(self.template.body(self.answer).decode(), self.template.frame_ends)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self.template.frame_ends) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return self._made()[index]
 
 
 @dataclass(slots=True)
@@ -136,8 +165,9 @@ class Templates:
         first, written = self._rendered(entry, answer), self._rendered(entry, blank)
         made = _Template.of(written, _values(blank), first)
         for known in (answer, entry.answer):
-            rendered = self._rendered(entry, known)
-            if made.filled(known, rendered.headers) != replace(rendered, body_frames=()):
+            rendered = replace(self._rendered(entry, known), body_frames=())
+            filled = made.filled(known, rendered.headers)
+            if filled is None or rendered != replace(filled, frame_texts=tuple(filled.frame_texts)):
                 return None
         return made
 
@@ -148,7 +178,7 @@ class Templates:
 def _repeats(attempt: Attempt) -> bool:
     """Whether the next answer of this attempt is the same but for its ids."""
     disturbed = attempt.fault or attempt.quirks or attempt.raw or attempt.raw_body
-    return not disturbed and not attempt.delivery.pauses
+    return not disturbed and not attempt.delivery.pauses and not attempt.delivery.marks
 
 
 def _alike(entry: _Entry, answer: Answer, attempt: Attempt, mode: Mode) -> bool:
@@ -156,17 +186,20 @@ def _alike(entry: _Entry, answer: Answer, attempt: Attempt, mode: Mode) -> bool:
     return (
         entry.mode == mode
         and (entry.attempt is attempt or entry.attempt == attempt)
-        and before.usage == now.usage
+        and (before.usage is now.usage or before.usage == now.usage)
         and (before.reading is now.reading or before.reading.body == now.reading.body)
     )
 
 
 def _values(answer: Answer) -> list[str]:
     """All that differs from one answer to the next, but for the padding."""
-    values = [answer.response_id, str(answer.created), str(answer.created + 1)]
-    values += filter(None, answer.item_ids)
-    values += [call.call_id for call in answer.calls if call.call_id]
-    return values
+    return [
+        answer.response_id,
+        str(answer.created),
+        str(answer.created + 1),
+        *filter(None, answer.item_ids),
+        *[call.call_id for call in answer.calls if call.call_id],
+    ]
 
 
 def _blank(answer: Answer) -> Answer:
@@ -196,3 +229,10 @@ def _item(number: int) -> str:
 
 def _ends(parts: Sequence[str] | Sequence[bytes]) -> tuple[int, ...]:
     return tuple(accumulate(map(len, parts), initial=0))
+
+
+def _cut(whole: AnyStr, ends: Sequence[int]) -> tuple[AnyStr, ...]:
+    """The whole in pieces that end at these places, of which the first one is its start."""
+    if len(ends) == 2:
+        return (whole,)
+    return tuple([whole[start:end] for start, end in pairwise(ends)])

@@ -11,7 +11,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from loopcheck.fake_providers.dialects.interface import drop_oldest
 from loopcheck.fake_providers.wire import IssuedCall, Item, OfferedTool
@@ -28,12 +28,17 @@ class Recognised:
     by: Means
 
 
+_NONE: Final = Recognised(0, "none")
+_NOT_BY_IDS: Final = Recognised(0, "ids")
+_NOT_BY_TEXT: Final = Recognised(0, "text")
+
+
 class Given:
     """The responses that were given so far, kept so that a look at a conversation costs no more
     than the conversation, however many there were.
 
     Attempts of one turn replace one another: an id counts for a turn as often as the attempt
-    that issued it most.
+    that issued it most. `changes` counts what was given that a look could find.
     """
 
     def __init__(self) -> None:
@@ -42,19 +47,29 @@ class Given:
         self._labels: dict[int, dict[str, None]] = {}
         self._tools: Counter[str] = Counter()
         self._latest = 0
+        self.changes = 0
+
+    @property
+    def looks_for_tokens(self) -> bool:
+        """Whether a look depends on more than what was given."""
+        return bool(self._labels)
 
     def add(
         self, turn: int, calls: Sequence[IssuedCall] = (), *, text: str = "", scripted: bool = True
     ) -> None:
         """A response to a request for this turn. The labels of turns beyond the script repeat,
         so that the tokens of their results tell nothing: those are not `scripted`."""
-        self._latest = max(self._latest, turn)
+        if turn > self._latest:
+            self._latest = turn
+            self.changes += 1
         if calls:
             self._add_calls(turn, calls, scripted=scripted)
+            self.changes += 1
         if said := text.strip():
             turns_of_text = self._texts.setdefault(said, [])
             if turn not in turns_of_text:
                 insort(turns_of_text, turn)
+                self.changes += 1
 
     def _add_calls(self, turn: int, calls: Sequence[IssuedCall], *, scripted: bool) -> None:
         for call_id, times in Counter(call.call_id for call in calls).items():
@@ -66,8 +81,10 @@ class Given:
 
     def forget(self, keep: int) -> None:
         """Drops the oldest ids and texts until so many are left."""
-        drop_oldest(self._issued, keep)
-        drop_oldest(self._texts, keep)
+        if len(self._issued) > keep or len(self._texts) > keep:
+            drop_oldest(self._issued, keep)
+            drop_oldest(self._texts, keep)
+            self.changes += 1
 
     def has_issued(self, call_id: str) -> bool:
         """Whether any response so far issued a call under this id."""
@@ -76,20 +93,23 @@ class Given:
     def recognise(self, items: Sequence[Item], tokens: TokenSource) -> Recognised:
         """The latest turn whose response stands in the conversation `items`. `tokens` tells
         which tokens the results of the calls with these labels carry."""
-        best = max(self._by_ids(items), self._by_text(items), key=lambda found: found.turn)
+        by_ids, by_text = self._by_ids(items), self._by_text(items)
+        best = by_text if by_text.turn > by_ids.turn else by_ids
         by_tokens = self._by_tokens(items, tokens, behind=best.turn)
         if by_tokens is not None:
             return by_tokens
         if best.turn:
             return best
-        replies = len({item.reply for item in items if item.reply is not None})
-        count = min(replies, self._latest)
-        return Recognised(count, "count") if count else Recognised(0, "none")
+        replies = {item.reply for item in items} - {None}
+        count = min(len(replies), self._latest)
+        return Recognised(count, "count") if count else _NONE
 
     def _by_ids(self, items: Sequence[Item]) -> Recognised:
-        held = Counter(item.call_id for item in items if item.kind == "call" and item.call_id)
+        called = [item.call_id for item in items if item.kind == "call" and item.call_id]
+        if not called:
+            return _NOT_BY_IDS
         latest = 0
-        for call_id, times in held.items():
+        for call_id, times in Counter(called).items():
             before = 0
             for turn, issued in sorted(self._issued.get(call_id, {}).items()):
                 if times > before:
@@ -99,6 +119,8 @@ class Given:
 
     def _by_text(self, items: Sequence[Item]) -> Recognised:
         said = _said(items)
+        if not said:
+            return _NOT_BY_TEXT
         latest = 0
         for text, turns in self._texts.items():
             times = sum(text in entry for entry in said)
@@ -109,6 +131,8 @@ class Given:
     def _by_tokens(
         self, items: Sequence[Item], tokens: TokenSource, *, behind: int
     ) -> Recognised | None:
+        if not self._labels:
+            return None
         texts = [item.text for item in items if item.kind in ("result", "user")]
         for turn in sorted(self._labels, reverse=True):
             if turn <= behind:
@@ -124,12 +148,12 @@ class Given:
         Loops may rewrite ids and arguments, so a call counts as issued while there are no more
         calls of its tool than were issued, whatever the turn.
         """
-        spent: Counter[str] = Counter()
+        spent: dict[str, int] = {}
         for item in items:
             if item.kind != "call" or item.call_id in self._issued:
                 continue
             name = item.name or ""
-            spent[name] += 1
+            spent[name] = spent.get(name, 0) + 1
             if spent[name] > self._tools[name]:
                 return item
         return None
@@ -163,7 +187,7 @@ def asks_for_a_turn(
     said = [item.text for item in items if item.kind == "user"]
     if not tools:
         return any(text.strip() == prompt.strip() for text in said)
-    names = [tool.name for tool in offered]
+    endings = tuple(tools)
     return any(prompt in text for text in said) and any(
-        name.endswith(tool) for name in names for tool in tools
+        tool.name.endswith(endings) for tool in offered
     )

@@ -65,7 +65,9 @@ class Writing:
         if isinstance(written, bytes):
             return [Frame(data="")]
         spots = [cut] if cut is not None and written is None else []
-        pauses = [place for place, _ in self.attempt.delivery.pauses if self._stands(place)]
+        how = self.attempt.delivery
+        named = [place for place, _ in (*how.pauses, *how.marks)]
+        pauses = [place for place in named if self._stands(place)]
         ordered = delivery.steps(
             self.answer.content,
             self.attempt.delivery,
@@ -97,7 +99,8 @@ class Writing:
         body = self.dialect.whole(self.answer)
         if self.attempt.raw_body is not None:
             return raw.body(self.attempt.raw_body, body)
-        if self.attempt.quirks:
+        # A response that is still worked on says nothing yet that could be odd.
+        if self.attempt.quirks and not self.dialect.outlives(self.answer.reading):
             body = quirks.apply_whole(body, self.answer, self.attempt.quirks)
         return sse.compact(body).encode()
 
@@ -112,8 +115,21 @@ class Writing:
     def waits(self, frames: Sequence[Frame], encoded: Sequence[bytes]) -> Iterator[tuple[int, int]]:
         """The pauses, in milliseconds, by their place in the bytes of these events."""
         for place, milliseconds in self.attempt.delivery.pauses:
-            try:
-                spot = places.spot(place, self.answer, frames, encoded)
-            except FaultError:
-                continue  # Not in this answer, or behind the place of a fault.
-            yield sum(map(len, encoded[: spot.frame])) + spot.size, milliseconds
+            for position in self._position(place, frames, encoded):
+                yield position, milliseconds
+
+    def marks(self, frames: Sequence[Frame], encoded: Sequence[bytes]) -> Iterator[tuple[int, str]]:
+        """The names of marked places, by their place in the bytes of these events."""
+        for place, name in self.attempt.delivery.marks:
+            for position in self._position(place, frames, encoded):
+                yield position, name
+
+    def _position(
+        self, place: Place, frames: Sequence[Frame], encoded: Sequence[bytes]
+    ) -> Iterator[int]:
+        """None where it is not in this answer, or behind the place of a fault."""
+        try:
+            spot = places.spot(place, self.answer, frames, encoded)
+        except FaultError:
+            return
+        yield sum(map(len, encoded[: spot.frame])) + spot.size

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import shlex
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.cases import CaseSpec, delivered
 from loopcheck.harness.config import ConfigError
 from loopcheck.harness.exit_code import is_answered
 from loopcheck.harness.expected import ExpectedError
 from loopcheck.harness.results import CaseResult
 from loopcheck.harness.runner import RunOptions, arun_case, run_case, undeclared
+from loopcheck.harness.scenario.model import DeliveryModel
 from loopcheck.harness.session import Session, session
 from loopcheck.harness.suites import CURRENT
 from loopcheck.harness.target import Target
@@ -45,6 +46,10 @@ class Case:
     def __str__(self) -> str:
         return self.spec.id
 
+    def delivered(self, delivery: DeliveryModel) -> Case:
+        """The same case with its streams delivered so, where its turns do not say otherwise."""
+        return replace(self, spec=delivered(self.spec, delivery))
+
     def run(self) -> CaseResult:
         """Runs the target through this case and judges it, whatever the verdict."""
         here = session()
@@ -60,7 +65,7 @@ class Case:
     def check(self) -> None:
         """Runs the case and fails the test on findings under must; others become warnings."""
         __tracebackhide__ = True
-        if not undeclared(self.spec, self.target.can):
+        if not undeclared(self.spec, self.target.can, has_process=False):
             here = session()
             self._refuse_if(here.smoke(self.target, self.spec, self._options(here)))
         self._conclude(self.run())
@@ -69,7 +74,7 @@ class Case:
         """The same for async tests, which have to run under asyncio."""
         __tracebackhide__ = True
         _require_asyncio()
-        if not undeclared(self.spec, self.target.can):
+        if not undeclared(self.spec, self.target.can, has_process=False):
             here = session()
             self._refuse_if(await here.asmoke(self.target, self.spec, self._options(here)))
         self._conclude(await self.arun())

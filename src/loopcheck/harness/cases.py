@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopcheck.fake_providers.script import DIALECTS, DialectName, Mode
-from loopcheck.harness.scenario.model import Scenario
+from loopcheck.harness.scenario.model import DeliveryModel, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The process dies when this point in time has come, and the run is resumed; by `rivals`, in
+    two processes at once."""
+
+    point: str
+    rivals: bool = False
+
+    def __str__(self) -> str:
+        return f"{'rivals' if self.rivals else 'death'}@{self.point}"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseSpec:
-    """What is run: `str()` of it is the case's id, such as `once/lost[chat-stream]`."""
+    """What is run: `str()` of it is the case's id, such as `once/lost[chat-stream]`, and with a
+    death `once/lost[chat-stream]+death@book.committed`."""
 
     scenario: Scenario
     dialect: DialectName
     mode: Mode
+    death: Death | None = None
 
     @property
     def id(self) -> str:
-        return f"{self.scenario.id}[{self.dialect}-{self.mode}]"
+        case = f"{self.scenario.id}[{self.dialect}-{self.mode}]"
+        return case if self.death is None else f"{case}+{self.death}"
 
     def __str__(self) -> str:
         return self.id
@@ -32,3 +47,10 @@ def expand(scenarios: Iterable[Scenario]) -> Iterator[CaseSpec]:
         for dialect in dialects:
             for mode in scenario.modes:
                 yield CaseSpec(scenario, dialect, mode)
+
+
+def delivered(spec: CaseSpec, delivery: DeliveryModel) -> CaseSpec:
+    """The case with its streams delivered so, where its turns do not say otherwise."""
+    given = delivery.model_dump(exclude_none=True)
+    both = spec.scenario.delivery.model_copy(update=given)
+    return replace(spec, scenario=spec.scenario.model_copy(update={"delivery": both}))

@@ -17,7 +17,7 @@ from loopcheck.harness.naming import hinted
 from loopcheck.harness.scenario.errors import did_you_mean
 from loopcheck.harness.suites import CURRENT, check_suite
 
-DEFAULT_SCENARIOS: Final = ("builtin:core",)
+DEFAULT_SCENARIOS: Final = ("builtin:all",)
 EXPECTED_NAME: Final = "loopcheck-expected.yaml"
 KEYS: Final = ("suite", "scenarios", "expected", "targets")
 TARGET_KEYS: Final = ("python", "worker", "cwd")

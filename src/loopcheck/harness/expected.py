@@ -5,6 +5,9 @@ An entry answers findings of one check in the cases that its glob names: `bug` (
 are answered is no failure. A case that a bug or policy entry names, and that ran and no longer
 shows the finding, makes the entry stale: it must be narrowed or go. After its day (`until`) an
 entry answers nothing.
+
+An entry about a case answers findings of its deaths, too; only one whose glob names deaths is
+made stale by them.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ class Entry:
         """Whether it speaks of this case of this target with these package versions."""
         return (
             self.target in (None, card.name)
-            and matches(self.case, case.case)
+            and (matches(self.case, case.case) or matches(self.case, case.undisturbed))
             and all(_holds(card.packages.get(name), spec) for name, spec in self.when.items())
         )
 
@@ -293,6 +296,8 @@ def _is_outdated(entry: Entry, case: CaseResult) -> bool:
         check.check == entry.check and check.status not in ("pass", "fail") for check in case.checks
     )
     judged = case.verdict in _JUDGED and not unanswered
+    if case.is_death and "+" not in entry.case:
+        return False
     return entry.kind != "flaky" and judged and not _speaks(entry, case)
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Coroutine
-from concurrent.futures import Future
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
+from loopcheck.harness.legs import Leg
 from loopcheck.harness.results import TargetCard
 from loopcheck.harness.runner import Broken
 from loopcheck.harness.stage import OpenCase
-from loopcheck.harness.target import Target, TargetError, outcome_of
+from loopcheck.harness.target import Target, TargetError, cut_short, outcome_of
 from loopcheck.harness.task import Outcome, Task
+
+T = TypeVar("T")
 
 
 class InProcess:
@@ -45,28 +50,80 @@ class InProcess:
     def card(self) -> TargetCard:
         return self._target.card()
 
-    def drive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
+    @property
+    def has_process(self) -> bool:
+        return False
+
+    def drive(self, case: OpenCase, leg: Leg, folder: Path, seconds: float) -> tuple[Outcome, ...]:
         """Runs the target. A synchronous one that never comes back to its streams, tools or to
         its end cannot be ended here, since nothing ends a thread."""
-        task = case.task(blocking=not self._target.is_async, folder=folder)
+        tasks = self._tasks(case, leg, folder)
         if not self._target.is_async:
-            ended = _ended(self._target, task)
+            ended = _ended_by_each(self._target, tasks)
         elif _in_event_loop():
-            ended = _in_thread(_aended(self._target, task, seconds))
+            ended = _in_thread(_aended(self._target, tasks, seconds))
         else:
-            if self._runner is None:
-                self._runner = asyncio.Runner()
-            ended = self._runner.run(_aended(self._target, task, seconds))
+            ended = self._loop.run(_aended(self._target, tasks, seconds))
         return _checked(ended, self._target, case, seconds)
 
-    async def adrive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
+    async def adrive(
+        self, case: OpenCase, leg: Leg, folder: Path, seconds: float
+    ) -> tuple[Outcome, ...]:
         """The same within a running event loop, for async tests."""
-        task = case.task(blocking=not self._target.is_async, folder=folder)
+        tasks = self._tasks(case, leg, folder)
         if self._target.is_async:
-            ended = await _aended(self._target, task, seconds)
+            ended = await _aended(self._target, tasks, seconds)
         else:
-            ended = await asyncio.to_thread(_ended, self._target, task)
+            ended = await asyncio.to_thread(_ended_by_each, self._target, tasks)
         return _checked(ended, self._target, case, seconds)
+
+    def linger(self, case: OpenCase) -> None:
+        """Lets what the target left behind go on until nothing happens any more."""
+        if self._target.is_async and not _in_event_loop():
+            self._loop.run(case.quiet())
+        else:
+            _in_thread(case.quiet())
+
+    async def alinger(self, case: OpenCase) -> None:
+        """The same within a running event loop."""
+        await case.quiet()
+
+    @property
+    def _loop(self) -> asyncio.Runner:
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner
+
+    def _tasks(self, case: OpenCase, leg: Leg, folder: Path) -> list[Task]:
+        blocking = not self._target.is_async
+        tasks = [case.task(leg, blocking=blocking, folder=folder) for _ in range(leg.copies)]
+        tasks[0].folder.mkdir(exist_ok=True)
+        for task in tasks:
+            if leg.cancelled:
+                task.stop.request()
+        case.conductor.begins(_Stops(tasks))
+        return tasks
+
+
+@dataclass(frozen=True, slots=True)
+class _Stops:
+    """The hold on a target that has no process of its own."""
+
+    tasks: Sequence[Task]
+
+    def cancel(self) -> None:
+        for task in self.tasks:
+            task.stop.request()
+
+    def end(self, *, orderly: bool) -> None:
+        raise AssertionError("a case that ends processes is not run in this one")
+
+
+def _ended_by_each(target: Target, tasks: Sequence[Task]) -> list[object]:
+    if len(tasks) == 1:
+        return [_ended(target, tasks[0])]
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return list(pool.map(lambda task: _ended(target, task), tasks))
 
 
 def _ended(target: Target, task: Task) -> object:
@@ -78,10 +135,13 @@ def _ended(target: Target, task: Task) -> object:
         return outcome_of(error, target.ends)
 
 
-async def _aended(target: Target, task: Task, seconds: float) -> object:
+async def _aended(target: Target, tasks: Sequence[Task], seconds: float) -> list[object]:
     try:
         async with asyncio.timeout(seconds) as bound:
-            ended = await _awaited(target, task)
+            if len(tasks) == 1:
+                ended = [await _awaited(target, tasks[0])]
+            else:
+                ended = await asyncio.gather(*(_awaited(target, task) for task in tasks))
     except TimeoutError:
         raise _hung(seconds) from None
     if bound.expired():
@@ -99,14 +159,20 @@ async def _awaited(target: Target, task: Task) -> object:
         here = asyncio.current_task()
         if here is not None and here.cancelling():
             raise
-        return outcome_of(error, target.ends)  # the target cancelled something of its own
+        return cut_short(error, task, target.ends)
     except (Exception, SystemExit) as error:
         return outcome_of(error, target.ends)
 
 
-def _checked(ended: object, target: Target, case: OpenCase, seconds: float) -> Outcome:
+def _checked(
+    ended: Sequence[object], target: Target, case: OpenCase, seconds: float
+) -> tuple[Outcome, ...]:
     if case.timed_out.is_set():
         raise _hung(seconds)
+    return tuple(_outcome(one, target) for one in ended)
+
+
+def _outcome(ended: object, target: Target) -> Outcome:
     if isinstance(ended, Outcome):
         return ended
     raise Broken(
@@ -128,9 +194,9 @@ def _in_event_loop() -> bool:
     return True
 
 
-def _in_thread(work: Coroutine[object, object, object]) -> object:
+def _in_thread(work: Coroutine[object, object, T]) -> T:
     """Runs the coroutine in a loop and thread of its own, while the caller's loop waits."""
-    done: Future[object] = Future()
+    done: Future[T] = Future()
 
     def run() -> None:
         try:

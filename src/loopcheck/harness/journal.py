@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -94,10 +94,39 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "ended": {
         "execution": "execution that ended",
-        "how": "result, error (a structured error result) or raised",
-        "result": "text handed back, or the exception",
+        "how": "result, error (a structured error result), raised, rejected (refused before "
+        "anything was done), or abandoned (it never ends, and its caller waits no more)",
+        "result": "text handed back, the exception, or why nobody waits any more",
+        "parts": "for results with parts: the parts, in the shape of MCP's content blocks",
     },
     "lookup": {"tool": "tool", "operation_id": "operation asked for", "answer": "what was said"},
+    "place": {
+        "request": "number of the request whose response got there",
+        "place": "the place in the stream, as the scenario names it",
+    },
+    "leg": {
+        "leg": "number of this part of the case, from 2: the case itself begins the first",
+        "how": "resume, follow_up (the next message of the same conversation) or run (another run)",
+        "run": "name of the run",
+        "copies": "how many processes go on with it at once",
+        "clock": "seconds by which the scenario's clock is ahead",
+        "cancelled": "true when it goes on only to be cancelled",
+    },
+    "decision": {
+        "decide": "approve, deny or answer",
+        "label": "the call that a person spoke of",
+        "call_id": "its wire call id",
+        "tool": "its tool",
+        "arguments": "the arguments that were approved, denied or answered",
+        "pending": "true when the target said that the call waits",
+        "reason": "the person's words",
+        "value": "the answer to a tool of kind ask",
+    },
+    "action": {
+        "do": "cancel, kill or restart",
+        "when": "the points at which it was done",
+    },
+    "died": {"how": "killed or restarted: the process of the run ended, as scripted"},
     "gate": {
         "gate": "what waited for what",
         "how": "opened, or forced when nothing else could happen",
@@ -107,6 +136,8 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "reason": "why",
         "text": "final text",
         "exception": "class of the exception that ended the run, or null",
+        "run": "the target's own id of the run, where it gave one",
+        "pending": "calls that wait for a person: call_id, tool, arguments",
     },
     "broken": {"what": "the target broke or hung: a sentence", "fault": "target, hung or harness"},
 }
@@ -126,35 +157,51 @@ class JournalError(Exception):
 
 
 class Journal:
-    """An append-only journal in memory; safe to write from any thread."""
+    """An append-only journal in memory; safe to write from any thread.
+
+    What is recorded is kept as it was handed over, and becomes an entry when somebody reads it:
+    a load test records much and reads nothing.
+    """
 
     def __init__(self, watcher: Callable[[Entry], None] | None = None) -> None:
-        self._entries: list[Entry] = []
+        self._kinds: list[str] = []
+        self._fields: list[dict[str, object]] = []
         self._lock = threading.Lock()
         self._watcher = watcher
 
     def record(self, kind: str, /, **fields: object) -> int:
-        """Appends an entry and returns its number."""
+        """Appends an entry and returns its number. A list may be handed over as any
+        sequence."""
         if kind not in KINDS:
             raise ValueError(f"unknown journal kind {kind!r}; kinds are {', '.join(KINDS)}")
         with self._lock:
-            number = len(self._entries) + 1
-            entry: Entry = {"n": number, "kind": kind, **fields}
-            self._entries.append(entry)
+            self._kinds.append(kind)
+            self._fields.append(fields)
+            number = len(self._fields)
         # Outside the lock: a watcher may record, and holds locks of its own.
         if self._watcher is not None:
-            self._watcher(entry)
+            self._watcher(_made(number, kind, fields))
         return number
 
     def __iter__(self) -> Iterator[Entry]:
         with self._lock:
-            return iter(tuple(self._entries))
+            kinds, fields = tuple(self._kinds), tuple(self._fields)
+        return map(_made, range(1, len(kinds) + 1), kinds, fields)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._fields)
 
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self)
+
+
+def _made(number: int, kind: str, fields: Mapping[str, object]) -> Entry:
+    entry: Entry = {"n": number, "kind": kind}
+    for name, value in fields.items():
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = list(value)
+        entry[name] = value
+    return entry
 
 
 def to_lines(entries: Iterable[Entry]) -> str:

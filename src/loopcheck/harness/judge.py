@@ -11,6 +11,7 @@ from loopcheck.harness.checks.evidence import Evidence
 from loopcheck.harness.checks.interface import run
 from loopcheck.harness.checks.reading import read
 from loopcheck.harness.checks.wording import counted
+from loopcheck.harness.deaths import struck
 from loopcheck.harness.journal import Entry
 from loopcheck.harness.lines import lines
 from loopcheck.harness.results import CaseResult, CheckResult, Finding, Verdict
@@ -34,7 +35,7 @@ def judge(
     if missing:
         return _result(spec, "not declared", f"needs {', '.join(missing)}")
     evidence = read(entries, spec.scenario, can, limit_unit)
-    spoiled = _spoiled(evidence)
+    spoiled = _spoiled(evidence) or _undisturbed(entries, spec)
     if spoiled is not None:
         verdict, reason = spoiled
         return _result(spec, verdict, reason, evidence=evidence)
@@ -49,11 +50,19 @@ def _spoiled(evidence: Evidence) -> tuple[Verdict, str] | None:
         return "harness error", broken["harness"]
     if "target" in broken:
         return "target broken", broken["target"]
-    if not evidence.requests and "hung" not in broken:
+    given_up = "hung" in broken or evidence.cancelled_n is not None
+    if not evidence.requests and not given_up:
         return "target broken", _silent(evidence)
     if evidence.mode == "stream" and not _streams(evidence):
         return "target broken", "it declares the mode stream, and none of its requests asks for it"
     return None
+
+
+def _undisturbed(entries: Sequence[Entry], spec: CaseSpec) -> tuple[Verdict, str] | None:
+    """That the process did not die where it was to die: then nothing was tried of it."""
+    if spec.death is None or struck(entries, spec.death):
+        return None
+    return "not exercised", f"{spec.death.point} did not come"
 
 
 def _silent(evidence: Evidence) -> str:

@@ -20,6 +20,8 @@ def lines(entries: Iterable[Entry]) -> tuple[str, ...]:
         if entry.get("kind") == "execution":
             labels[entry.get("execution")] = _text(entry, "label") or "?"
         label = labels.get(entry.get("execution"), "") if "execution" in entry else ""
+        if entry.get("kind") == "decision":
+            label = _text(entry, "label")
         kind = _text(entry, "kind")
         head, said = _READERS.get(kind, _plain)(entry)
         made.append(
@@ -147,7 +149,42 @@ def _gate(entry: Entry) -> tuple[str, str]:
 def _outcome(entry: Entry) -> tuple[str, str]:
     reason = _text(entry, "reason")
     ended = f"{_text(entry, 'state')}{f'/{reason}' if reason else ''}"
+    if pending := ", ".join(_call(call) for call in _mappings(entry.get("pending"))):
+        return "", f"{ended}, waiting for {pending}"
     return "", f"{ended}, text {elided(_text(entry, 'text'), 60)!r}"
+
+
+def _leg(entry: Entry) -> tuple[str, str]:
+    said = f"{_text(entry, 'how')} {_text(entry, 'run')}"
+    copies, clock = entry.get("copies"), entry.get("clock")
+    if isinstance(copies, int) and copies > 1:
+        said += f" in {copies} processes at once"
+    if isinstance(clock, int | float) and clock > 0:
+        said += f", clock {clock:g} s ahead"
+    return "", said + (", to be cancelled" if entry.get("cancelled") is True else "")
+
+
+def _decision(entry: Entry) -> tuple[str, str]:
+    said = f"{_text(entry, 'decide')} {_call(entry)}"
+    if entry.get("decide") == "answer":
+        said += f": {entry.get('value')!r}"
+    if reason := _text(entry, "reason"):
+        said += f": {reason}"
+    return "", said if entry.get("pending") is True else f"{said}, which does not wait"
+
+
+def _action(entry: Entry) -> tuple[str, str]:
+    when = entry.get("when")
+    points = " and ".join(map(str, when)) if isinstance(when, list | tuple) else ""
+    return "", f"{_text(entry, 'do')} at {points}"
+
+
+def _place(entry: Entry) -> tuple[str, str]:
+    return "", f"{_text(entry, 'place')}, of request {_text(entry, 'request')}"
+
+
+def _died(entry: Entry) -> tuple[str, str]:
+    return "", _text(entry, "how")
 
 
 def _broken(entry: Entry) -> tuple[str, str]:
@@ -167,4 +204,9 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "gate": _gate,
     "outcome": _outcome,
     "broken": _broken,
+    "leg": _leg,
+    "decision": _decision,
+    "action": _action,
+    "place": _place,
+    "died": _died,
 }

@@ -27,10 +27,10 @@ def cases(
 ) -> pytest.MarkDecorator:
     """Parametrizes a test function's `case` argument with every case the target speaks.
 
-    `scenarios` are files, folders or globs relative to pytest's rootdir, `builtin:core`, or ids
-    of built-in scenarios; `suite` names the frozen suite that counts. Both are those of the
-    project's settings unless given. `seconds` is each case's bound. Raises ScenarioError,
-    ConfigError or TargetError when the test file is collected.
+    `scenarios` are files, folders or globs relative to pytest's rootdir, `builtin:all`,
+    `builtin:core`, or ids of built-in scenarios; `suite` names the frozen suite that counts. Both
+    are those of the project's settings unless given. `seconds` is each case's bound. Raises
+    ScenarioError, ConfigError or TargetError when the test file is collected.
     """
     import pytest
 

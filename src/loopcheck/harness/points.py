@@ -5,10 +5,14 @@ A pure fold, used live to open the gates of the world and afterwards as evidence
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from loopcheck.harness.journal import Entry
+
+_DECIDED: Final = {"approve": "approved", "deny": "denied", "answer": "answered"}
 
 
 class PointTracker:
@@ -23,6 +27,7 @@ class PointTracker:
         self._labels: dict[object, str] = {}
         self._issued: dict[object, list[str]] = {}
         self._answered: Counter[object] = Counter()
+        self._asked: dict[str, tuple[object, str]] = {}
 
     def feed(self, entry: Entry) -> list[str]:
         """The points that this entry passes, in order, each name at most once in a case."""
@@ -44,14 +49,25 @@ class PointTracker:
         match entry["kind"]:
             case "case":
                 yield "run.started"
+            case "leg" if entry.get("how") != "resume":
+                yield "run.started"
             case "outcome":
-                yield "run.ended"
+                yield from self._outcome(entry)
+            case "place":
+                yield str(entry["place"])
+            case "decision":
+                yield f"{entry['label']}.{_DECIDED[str(entry['decide'])]}"
+            case "action" if entry.get("do") == "cancel":
+                yield "run.cancelling"
             case "request":
                 yield from self._request(entry)
             case "response":
                 yield from self._response(entry)
             case "sent" if entry.get("request") in self._turns:
-                yield f"turn{self._turns[entry['request']]}.sent"
+                turn = f"turn{self._turns[entry['request']]}"
+                yield f"{turn}.sent"
+                if entry.get("how") == "client-closed":
+                    yield f"{turn}.closed"
             case "execution" if isinstance(label := entry.get("label"), str):
                 self._labels[entry["execution"]] = label
                 yield f"{label}.started"
@@ -59,6 +75,36 @@ class PointTracker:
                 yield f"{self._labels[entry['execution']]}.committed"
             case "ended" if entry.get("execution") in self._labels:
                 yield f"{self._labels[entry['execution']]}.ended"
+
+    def _outcome(self, entry: Entry) -> Iterator[str]:
+        if entry.get("state") != "paused":
+            yield "run.ended"
+            return
+        yield "run.paused"
+        for label in self.labels_of(_mappings(entry.get("pending"))):
+            if label is not None:
+                yield f"{label}.waiting"
+
+    def labels_of(self, calls: Sequence[Mapping[str, object]]) -> list[str | None]:
+        """The labels of calls that a target says are waiting: of an id that was issued several
+        times the latest ones, in order; of an id that was never issued, as loops may give ids of
+        their own, the latest equal calls."""
+        named = [self._named(call) for call in calls]
+        left = Counter(named)
+        labels: list[str | None] = []
+        for candidates in named:
+            position = left[candidates]
+            left[candidates] -= 1
+            labels.append(candidates[-position] if len(candidates) >= position else None)
+        return labels
+
+    def _named(self, call: Mapping[str, object]) -> tuple[str, ...]:
+        """The calls that a target may mean by this one."""
+        issued = self._issued.get(call.get("call_id"))
+        if issued:
+            return tuple(issued)
+        given = (call.get("tool"), json.dumps(call.get("arguments"), sort_keys=True))
+        return tuple(label for label, asked in self._asked.items() if asked == given)
 
     def _request(self, entry: Entry) -> Iterator[str]:
         if entry.get("role") == "turn":
@@ -81,7 +127,16 @@ class PointTracker:
             if call.get("sent") != "none":
                 label = str(call["label"])
                 self._issued.setdefault(call.get("call_id"), []).append(label)
+                self._asked[label] = call.get("tool"), _sorted(call.get("arguments"))
                 yield f"{label}.asked"
+
+
+def _sorted(arguments: object) -> str:
+    """The wire text of arguments, written so that equal ones are the same text."""
+    try:
+        return json.dumps(json.loads(str(arguments)), sort_keys=True)
+    except ValueError:
+        return str(arguments)
 
 
 def _mappings(value: object) -> list[Mapping[str, object]]:

@@ -63,7 +63,9 @@ class Expectation(_Model):
 class CaseResult(_Model):
     """One judged case: a scenario in one dialect and mode."""
 
-    case: str = Field(description="scenario[dialect-mode]")
+    case: str = Field(
+        description="scenario[dialect-mode], and +death@point where its process was killed"
+    )
     scenario: str
     title: str
     rule: str
@@ -88,6 +90,17 @@ class CaseResult(_Model):
         default=(), description="the last frames of the response that the first finding is about"
     )
     journal: str | None = Field(default=None, description="path of the journal file")
+
+    @property
+    def undisturbed(self) -> str:
+        """The id of the case as it is when no process dies."""
+        case, bracket, _ = self.case.partition("]+")
+        return f"{case}]" if bracket else case
+
+    @property
+    def is_death(self) -> bool:
+        """Whether its process is killed beyond what the scenario itself does."""
+        return self.case != self.undisturbed
 
 
 class TargetCard(_Model):

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 from urllib.parse import quote
+from zlib import crc32
 
 from loopcheck.fake_providers.script import DIALECTS, MODES
 from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.deaths import ALL, Deaths, moments, with_death
 from loopcheck.harness.frames import frames
 from loopcheck.harness.journal import Entry, to_lines
 from loopcheck.harness.judge import judge
+from loopcheck.harness.legs import Leg
 from loopcheck.harness.naming import hinted
 from loopcheck.harness.results import CaseResult, TargetCard, TargetResult
 from loopcheck.harness.scenario.errors import did_you_mean
@@ -23,6 +26,9 @@ from loopcheck.harness.smoke import SMOKE, complaint
 from loopcheck.harness.stage import OpenCase, Stage
 from loopcheck.harness.target import CAPABILITIES
 from loopcheck.harness.task import Outcome
+
+_LEAST_SECONDS: Final = 1.0
+_RAN: Final = ("pass", "fail", "not exercised")
 
 
 class Broken(Exception):
@@ -45,27 +51,44 @@ class Driver(Protocol):
         """The target's card. Raises Broken where there is no target to be had."""
         ...
 
-    def drive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome:
-        """Runs the loop on the case. Raises Broken when it broke, or outlasted `seconds`, and
-        Skipped when it declined."""
+    def drive(self, case: OpenCase, leg: Leg, folder: Path, seconds: float) -> tuple[Outcome, ...]:
+        """Runs the loop on this part of the case; one outcome for each process that ran it.
+        Raises Broken when it broke, or outlasted `seconds`, and Skipped when it declined."""
+        ...
+
+    def linger(self, case: OpenCase) -> None:
+        """Lets what the loop left behind go on until nothing happens any more."""
+        ...
+
+    @property
+    def has_process(self) -> bool:
+        """Whether the target has a process of its own, which can be ended."""
         ...
 
 
 class AsyncDriver(Protocol):
     """The same for a caller in a running event loop."""
 
-    async def adrive(self, case: OpenCase, folder: Path, seconds: float) -> Outcome: ...
+    async def adrive(
+        self, case: OpenCase, leg: Leg, folder: Path, seconds: float
+    ) -> tuple[Outcome, ...]: ...
+
+    async def alinger(self, case: OpenCase) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How cases are run. `journal_folder` keeps the journals; None keeps none. `lenient` names
-    request rules that are left out."""
+    request rules that are left out, and `deaths` says how often each case is run once more, with
+    a process that dies. `samples` says that a scenario which ends processes is run in one dialect
+    and mode only, since each new process costs a start."""
 
     seed: int = 0
     lenient: frozenset[str] = frozenset()
     case_seconds: float = 30.0
     journal_folder: Path | None = None
+    deaths: Deaths | None = None
+    samples: bool = False
 
 
 Played = tuple[tuple[Entry, ...], float]
@@ -75,21 +98,28 @@ def run_case(
     driver: Driver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
 ) -> CaseResult:
     """One case, run and judged; not run where the target does not declare what it needs."""
-    missing = undeclared(spec, card.can)
+    return _run(driver, card, spec, stage, options)[0]
+
+
+def _run(
+    driver: Driver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
+) -> tuple[CaseResult, tuple[Entry, ...]]:
+    """The case's result and its journal, which is empty where it was not run."""
+    missing = undeclared(spec, card.can, has_process=driver.has_process)
     if missing:
-        return _not_declared(spec, missing)
+        return _not_declared(spec, missing), ()
     try:
         played = play(driver, card, spec, stage, options)
     except Skipped as skipped:
-        return _not_declared(spec, str(skipped))
-    return _judged(played, card, spec, options)
+        return _not_declared(spec, str(skipped)), ()
+    return _judged(played, card, spec, options), played[0]
 
 
 async def arun_case(
     driver: AsyncDriver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
 ) -> CaseResult:
     """The same within a running event loop."""
-    missing = undeclared(spec, card.can)
+    missing = undeclared(spec, card.can, has_process=False)
     if missing:
         return _not_declared(spec, missing)
     try:
@@ -105,7 +135,15 @@ def play(
     """One case, run but not judged: its journal and how long it took, in seconds."""
     started = time.perf_counter()
     with _put_on(card, spec, stage, options) as (case, folder), _recorded(case):
-        case.record_outcome(driver.drive(case, folder, options.case_seconds))
+        leg: Leg | None = case.conductor.first
+        while leg is not None:
+            seconds = _seconds(leg, started, options)
+            outcomes = driver.drive(case, leg, folder, seconds)
+            case.record_end(outcomes)
+            leg = case.conductor.next(outcomes)
+            if case.conductor.takes_time():
+                driver.linger(case)
+            _record(case, leg)
     return case.journal.entries(), time.perf_counter() - started
 
 
@@ -115,8 +153,29 @@ async def aplay(
     """The same within a running event loop."""
     started = time.perf_counter()
     with _put_on(card, spec, stage, options) as (case, folder), _recorded(case):
-        case.record_outcome(await driver.adrive(case, folder, options.case_seconds))
+        leg: Leg | None = case.conductor.first
+        while leg is not None:
+            seconds = _seconds(leg, started, options)
+            outcomes = await driver.adrive(case, leg, folder, seconds)
+            case.record_end(outcomes)
+            leg = case.conductor.next(outcomes)
+            if case.conductor.takes_time():
+                await driver.alinger(case)
+            _record(case, leg)
     return case.journal.entries(), time.perf_counter() - started
+
+
+def _seconds(leg: Leg, started: float, options: RunOptions) -> float:
+    """How long this leg may take: what is left of the case's time, and never next to nothing."""
+    if leg.number == 1:
+        return options.case_seconds
+    left = options.case_seconds - (time.perf_counter() - started)
+    return max(round(left, 1), min(_LEAST_SECONDS, options.case_seconds))
+
+
+def _record(case: OpenCase, leg: Leg | None) -> None:
+    if leg is not None:
+        case.record_leg(leg)
 
 
 def run_target(
@@ -141,22 +200,54 @@ def run_target(
     if broken_by is not None:
         return TargetResult(card=card, broken=broken_by, smoke=smoke)
     results = []
-    for spec in declared(specs, card):
-        result = run_case(driver, card, spec, stage, options)
-        progress(result)
-        results.append(result)
+    for spec in declared(specs, card, samples=options.samples):
+        for result in _results(driver, card, spec, stage, options):
+            progress(result)
+            results.append(result)
     return TargetResult(card=card, smoke=smoke, cases=tuple(results))
 
 
-def declared(specs: Iterable[CaseSpec], card: TargetCard) -> list[CaseSpec]:
-    """The cases whose dialect and mode the target speaks."""
-    return [s for s in specs if s.dialect in card.dialects and s.mode in card.modes]
+def _results(
+    driver: Driver, card: TargetCard, spec: CaseSpec, stage: Stage, options: RunOptions
+) -> Iterator[CaseResult]:
+    """The case's result and those of its deaths, or of the deaths alone that are named."""
+    deaths = options.deaths
+    points: Sequence[str] = () if deaths is None else deaths.points
+    if not points or spec.death is not None:
+        result, entries = _run(driver, card, spec, stage, options)
+        yield result
+        if deaths is None or spec.death is not None or result.verdict not in _RAN:
+            return
+        # One line says it of a target that resumes nothing, and not one for each of its points.
+        points = moments(entries) if "resume" in card.can else (ALL,)
+    for death in deaths.at(points, spec) if deaths is not None else ():
+        yield run_case(driver, card, with_death(spec, death), stage, options)
 
 
-def undeclared(spec: CaseSpec, can: Iterable[str]) -> str | None:
+def declared(
+    specs: Iterable[CaseSpec], card: TargetCard, *, samples: bool = False
+) -> list[CaseSpec]:
+    """The cases whose dialect and mode the target speaks; of a scenario that ends processes only
+    one, always the same, where `samples` says so."""
+    spoken = [s for s in specs if s.dialect in card.dialects and s.mode in card.modes]
+    return [s for s in spoken if s is _sample(s, spoken)] if samples else spoken
+
+
+def _sample(spec: CaseSpec, spoken: Sequence[CaseSpec]) -> CaseSpec:
+    if not spec.scenario.kills or spec.death is not None:
+        return spec
+    alike = [one for one in spoken if one.scenario is spec.scenario]
+    return alike[crc32(spec.scenario.id.encode()) % len(alike)]
+
+
+def undeclared(spec: CaseSpec, can: Iterable[str], *, has_process: bool = True) -> str | None:
     """What the case needs that is not among these capabilities, in a few words."""
     missing = [need for need in spec.scenario.needs if need not in can]
-    return f"needs {', '.join(missing)}" if missing else None
+    if missing:
+        return f"needs {', '.join(missing)}"
+    if spec.scenario.kills and not has_process:
+        return "needs a process of its own that can be killed; loopcheck run gives it one"
+    return None
 
 
 def _not_declared(spec: CaseSpec, reason: str) -> CaseResult:
@@ -253,7 +344,8 @@ def _keep(
     folder.mkdir(parents=True, exist_ok=True)
     # Nobody means to commit journals: the folder ignores itself.
     (options.journal_folder / ".gitignore").write_text("*\n", encoding="utf-8")
-    name = f"{spec.scenario.id.replace('/', '.')}.{spec.dialect}-{spec.mode}.jsonl"
+    death = "" if spec.death is None else f"+{spec.death}"
+    name = f"{spec.scenario.id.replace('/', '.')}.{spec.dialect}-{spec.mode}{death}.jsonl"
     path = folder / _file_name(name)
     path.write_text(to_lines(entries), encoding="utf-8")
     return str(path)
@@ -261,5 +353,5 @@ def _keep(
 
 def _file_name(text: str) -> str:
     """The text as the name of a file, different for different texts; it names no other folder."""
-    quoted = quote(text, safe="", errors="replace")
+    quoted = quote(text, safe="+@", errors="replace")
     return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted or "%"

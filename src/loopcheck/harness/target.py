@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ CAPABILITIES: Final = (
     "limits",
     "tool_call_limit",
     "token_limit",
+    "cost_limit",
+    "context_limit",
+    "repeat_limit",
     "operation_ids",
     "validates",
     "tool_timeout",
@@ -31,6 +35,7 @@ CAPABILITIES: Final = (
     "hosted",
     "thinking",
     "images",
+    "earlier",
     "server_state",
     "lanes",
 )
@@ -102,6 +107,14 @@ def outcome_of(error: BaseException, ends: Ends) -> Outcome:
     return Outcome(state="failed", reason=name, text=str(error), exception=name)
 
 
+def cut_short(error: asyncio.CancelledError, task: Task, ends: Ends) -> Outcome:
+    """The outcome of a target that a cancellation went through: the user's, where one was asked
+    for, else one of its own making."""
+    if task.stop.requested:
+        return Outcome(state="cancelled", reason="cancelled_by_user")
+    return outcome_of(error, ends)
+
+
 def _one_of(what: str, given: Iterable[str], known: Iterable[str], name: str) -> None:
     from difflib import get_close_matches
 
@@ -158,11 +171,17 @@ def loop(
 
 # What the reference loop does whichever adapter it drives.
 _DRIVEN_CAN: Final = (
+    "cancel",
+    "context_limit",
+    "cost_limit",
     "limits",
     "operation_ids",
     "parallel",
+    "repeat_limit",
+    "reports_effects",
     "token_limit",
     "tool_call_limit",
+    "tool_timeout",
     "validates",
 )
 
@@ -181,7 +200,9 @@ def adapter(
 
     The function takes a Task and returns a `loopcheck.reference_loop.ProviderAdapter`, or an
     asynchronous context manager that gives one. What the reference loop does for every adapter
-    (limits, operation ids, validation, parallel calls) is declared without being named.
+    (limits, operation ids, validation, parallel calls, cancelling) is declared without being
+    named; `approval`, `input` and `resume` want one whose conversations can be stored, `follow_up`
+    one that has `follow()` besides.
     """
 
     def declare(factory: AdapterFactory) -> Target:

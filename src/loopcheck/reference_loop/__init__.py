@@ -1,7 +1,14 @@
 """The tool-calling loop done right: the answer key."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from loopcheck.reference_loop.adapters.interface import (
+    FollowableAdapter,
     ProviderAdapter,
+    Said,
     StorableAdapter,
     TaskInfo,
     ToolOffer,
@@ -38,11 +45,41 @@ from loopcheck.reference_loop.store.interface import (
     UnknownRunError,
 )
 from loopcheck.reference_loop.store.sqlite import SqliteStore
-from loopcheck.reference_loop.tools import LookUp, LoopTool, ToolDefinitionError, ToolFailure
+from loopcheck.reference_loop.tools import (
+    AskAfter,
+    LookUp,
+    LoopTool,
+    ToolDefinitionError,
+    ToolFailure,
+)
+
+if TYPE_CHECKING:
+    from loopcheck.reference_loop.tool_sources.functions import function_tool as function_tool
+    from loopcheck.reference_loop.tool_sources.http_responses import (
+        OutcomeUnknownError as OutcomeUnknownError,
+    )
+    from loopcheck.reference_loop.tool_sources.http_tools import HttpCall as HttpCall
+    from loopcheck.reference_loop.tool_sources.openapi import openapi_tools as openapi_tools
+    from loopcheck.reference_loop.tool_sources.signatures import CallId as CallId
+    from loopcheck.reference_loop.tool_sources.signatures import OperationId as OperationId
+    from loopcheck.reference_loop.tool_sources.trace_context import trace_headers as trace_headers
+
+# Loaded when they are used: they need packages that a loop with tools of its own does not.
+_LATE = {
+    "CallId": "signatures",
+    "HttpCall": "http_tools",
+    "OperationId": "signatures",
+    "OutcomeUnknownError": "http_responses",
+    "function_tool": "functions",
+    "openapi_tools": "openapi",
+    "trace_headers": "trace_context",
+}
 
 __all__ = [
     "AnswerError",
     "Approval",
+    "AskAfter",
+    "CallId",
     "CallRecord",
     "CallResult",
     "Caller",
@@ -51,6 +88,8 @@ __all__ = [
     "Clock",
     "Failed",
     "Final",
+    "FollowableAdapter",
+    "HttpCall",
     "Incomplete",
     "Lease",
     "LeaseLostError",
@@ -58,6 +97,8 @@ __all__ = [
     "LookUp",
     "LoopOutcome",
     "LoopTool",
+    "OperationId",
+    "OutcomeUnknownError",
     "Policy",
     "ProposedCall",
     "ProviderAdapter",
@@ -69,6 +110,7 @@ __all__ = [
     "Ruling",
     "RunExistsError",
     "RunTakenError",
+    "Said",
     "Settlement",
     "SqliteStore",
     "StorableAdapter",
@@ -85,4 +127,15 @@ __all__ = [
     "ToolUse",
     "UnknownRunError",
     "Usage",
+    "function_tool",
+    "openapi_tools",
+    "trace_headers",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.tool_sources.{_LATE[name]}"), name)
+    globals()[name] = value
+    return value

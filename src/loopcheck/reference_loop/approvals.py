@@ -53,6 +53,17 @@ class Settlement:
 
 
 PersonsAnswer: TypeAlias = Approval | Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question that was answered, and after how long, as far as is known."""
+
+    question: Question
+    answer: PersonsAnswer
+    seconds: float | None
+
+
 AskPeople: TypeAlias = Callable[[Sequence[Question]], Awaitable[Sequence[PersonsAnswer]]]
 
 
@@ -71,10 +82,11 @@ class Questions:
     def open(self, now: float) -> tuple[Question, ...]:
         return tuple(question for question, _ in self._open(now).values())
 
-    def answer(self, answers: Sequence[PersonsAnswer], now: float) -> None:
+    def answer(self, answers: Sequence[PersonsAnswer], now: float) -> tuple[Answered, ...]:
         """Enters the answers. Raises AnswerError if one fits no question; then none is entered."""
         open_questions = self._open(now)
         entries: dict[str, CallRecord] = {}
+        answered: list[Answered] = []
         for answer in answers:
             question, record = open_questions.get(answer.digest, (None, None))
             about = "approval" if isinstance(answer, Approval) else "outcome"
@@ -83,8 +95,13 @@ class Questions:
             if answer.digest in entries:
                 raise AnswerError(f"the question {answer.digest!r} was answered twice")
             entries[answer.digest] = _answered(record, answer, now)
+            asked_at = question.asked_at
+            answered.append(
+                Answered(question, answer, None if asked_at is None else now - asked_at)
+            )
         for record in entries.values():
             self.records.put(record)
+        return tuple(answered)
 
     def is_current(self, record: CallRecord, now: float) -> bool:
         """Whether what was asked about this call, and maybe decided, still holds."""

@@ -50,10 +50,12 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """The model gave its final answer."""
+    """The model gave its final answer. `turn` is the provider's own record of the response, where
+    the adapter keeps one so that the conversation can go on."""
 
     text: str
     usage: Usage | None = field(default=None, kw_only=True)
+    turn: object = field(default=None, kw_only=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

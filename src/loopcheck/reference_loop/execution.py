@@ -12,6 +12,7 @@ from loopcheck.reference_loop.events import CheckedCall
 from loopcheck.reference_loop.limits import ToolLimits
 from loopcheck.reference_loop.records import CallOutcome, CallRecord, Records
 from loopcheck.reference_loop.results import error_text, is_error, shortened
+from loopcheck.reference_loop.telemetry.watch import NOBODY, Watch
 from loopcheck.reference_loop.tools import LoopTool
 
 
@@ -41,6 +42,7 @@ class Bench:
     clock: Clock
     stop: asyncio.Event | None = None
     save: Callable[[CheckpointName], None] = _nowhere
+    watch: Watch = NOBODY
     retried: int = 0
     room: asyncio.Semaphore = field(init=False)
 
@@ -78,10 +80,12 @@ class Bench:
     def began(self, record: CallRecord) -> CallRecord:
         return self.records.put(replace(record, outcome="begun", began_at=self.clock.wall()))
 
-    def ended(self, record: CallRecord, outcome: CallOutcome, text: str) -> CallRecord:
+    def ended(
+        self, record: CallRecord, outcome: CallOutcome, text: str, code: str = ""
+    ) -> CallRecord:
         """Enters what came of a call."""
         return self.records.put(
-            replace(record, outcome=outcome, text=text, ended_at=self.clock.wall())
+            replace(record, outcome=outcome, text=text, code=code, ended_at=self.clock.wall())
         )
 
     def succeeded(self, record: CallRecord, text: str) -> CallRecord:
@@ -97,4 +101,4 @@ class Bench:
         outcome: CallOutcome = "failed",
         retryable: bool = False,
     ) -> CallRecord:
-        return self.ended(record, outcome, error_text(code, message, retryable=retryable))
+        return self.ended(record, outcome, error_text(code, message, retryable=retryable), code)

@@ -36,16 +36,20 @@ class Executor:
         """
         places = [(round_, position) for position in range(len(checked))]
         items = [self._sort(call, place) for call, place in zip(checked, places, strict=True)]
-        for is_write, group in groupby(items, key=_is_write):
-            waiting = [item for item in group if isinstance(item, ToCall)]
+        waiting = [item for item in items if isinstance(item, ToCall)]
+        wrote = False
+        for is_write, group in groupby(waiting, key=_is_write):
             if is_write:
-                for item in waiting:
+                for item in group:
                     await write(self.bench, item)
-                self.bench.save("effect_committed")
             else:
+                if wrote:
+                    # Reads may take long; at the end, the results are saved anyway.
+                    self.bench.save("effect_committed")
                 async with asyncio.TaskGroup() as tasks:
-                    for item in waiting:
+                    for item in group:
                         tasks.create_task(read(self.bench, item))
+            wrote = is_write
         return tuple(self.bench.records[place].result() for place in places)
 
     def _sort(self, checked: CheckedCall, place: Place) -> ToCall | CallRecord:
@@ -59,5 +63,5 @@ class Executor:
         return ToCall(checked, record, tool)
 
 
-def _is_write(item: ToCall | CallRecord) -> bool:
-    return isinstance(item, ToCall) and item.tool.kind == "write"
+def _is_write(item: ToCall) -> bool:
+    return item.tool.kind == "write"

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import cast
 
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.checkpoints import CheckpointName
@@ -28,24 +29,22 @@ class Keeper:
     records: Records
 
     def create(self, state: JsonObject, conversation: JsonObject) -> None:
-        if self.store is not None:
-            self.store.create(
-                self.lease,
-                Checkpoint(name="run_started", state=state, conversation=conversation),
-            )
+        """The first commit. Only with a store."""
+        checkpoint = Checkpoint(name="run_started", state=state, conversation=conversation)
+        cast("Store", self.store).create(self.lease, checkpoint)
 
     def save(
         self, name: CheckpointName, state: JsonObject, conversation: JsonObject | None
     ) -> None:
-        """One commit. Raises LeaseLostError when another process has taken over."""
-        if self.store is not None:
-            checkpoint = Checkpoint(
-                name=name,
-                state=state,
-                conversation=conversation,
-                records=self.records.take_changed(),
-            )
-            self.store.commit(self.lease, checkpoint)
+        """One more. Raises LeaseLostError when another process has taken over."""
+        checkpoint = Checkpoint(
+            name=name,
+            state=state,
+            conversation=conversation,
+            records=self.records.changed(),
+        )
+        cast("Store", self.store).commit(self.lease, checkpoint)
+        self.records.saved()
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:

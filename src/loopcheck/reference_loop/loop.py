@@ -10,12 +10,16 @@ from typing import Generic, cast
 
 from loopcheck.reference_loop import events as e
 from loopcheck.reference_loop import snapshot
+from loopcheck.reference_loop.adapters import fields
 from loopcheck.reference_loop.adapters.interface import (
     ConversationT,
+    FollowableAdapter,
     ProviderAdapter,
+    Said,
     StorableAdapter,
     TaskInfo,
     ToolOffer,
+    TurnStorableAdapter,
 )
 from loopcheck.reference_loop.approvals import AskPeople, PersonsAnswer, Questions
 from loopcheck.reference_loop.clock import Clock
@@ -30,6 +34,9 @@ from loopcheck.reference_loop.records import Records
 from loopcheck.reference_loop.review import Review
 from loopcheck.reference_loop.shell import Accept, Shell
 from loopcheck.reference_loop.store.interface import Lease, Store, StoredRun, StoreError
+from loopcheck.reference_loop.store.owners import new_owner
+from loopcheck.reference_loop.telemetry.events import ModelName
+from loopcheck.reference_loop.telemetry.told import Observers, watch
 from loopcheck.reference_loop.tools import LoopTool, catalogue
 
 
@@ -38,7 +45,8 @@ class ReferenceLoop(Generic[ConversationT]):
 
     `price` is what a response costs, `ask` has people answer questions while the run waits
     (without it, such a run pauses), `accept` gives the objection to a final answer, or None.
-    With a `store`, a run survives its process; the adapter must be storable then.
+    With a `store`, a run survives its process; the adapter must be storable then. `observe` is
+    told what happens, see `telemetry`.
 
     Raises ToolDefinitionError at once when the tools cannot be offered. One loop may run many
     tasks, also at the same time; each has its own conversation, limits and operations.
@@ -59,12 +67,16 @@ class ReferenceLoop(Generic[ConversationT]):
         store: Store | None = None,
         tool_choice: str = "auto",
         clock: Clock | None = None,
+        observe: Observers = (),
     ) -> None:
         if store is not None and not isinstance(adapter, StorableAdapter):
             raise TypeError(
                 f"{type(adapter).__name__} has no dump() and load(), so its runs cannot be stored"
             )
         self._adapter = adapter
+        self._model = ModelName(
+            provider=fields.text(adapter, "provider"), model=fields.text(adapter, "model")
+        )
         self._tools = catalogue(tools)
         self._settings = Run(limits=limits or Limits(), retries=retries or Retries(), price=price)
         self._tool_limits = tool_limits or ToolLimits()
@@ -77,19 +89,29 @@ class ReferenceLoop(Generic[ConversationT]):
         self._store = store
         self._tool_choice = tool_choice
         self._clock = clock or Clock()
+        self._observe = observe
 
     async def run(
-        self, prompt: str, *, run_id: str | None = None, stop: asyncio.Event | None = None
+        self,
+        prompt: str,
+        *,
+        run_id: str | None = None,
+        after: object = None,
+        earlier: Sequence[Said] = (),
+        stop: asyncio.Event | None = None,
     ) -> LoopOutcome:
-        """Works on one task.
+        """Works on one task; `after` is the conversation of an outcome, or of a stored run that is
+        over, and the prompt goes on with it. A conversation of which there is no more than its
+        texts is `earlier`.
 
         Once `stop` is set nothing new begins: waiting is given up, reads are cancelled, and a
         write that runs is finished. The id, if it is not given, is in the outcome.
         """
         keeper = self._keeper(run_id or uuid.uuid4().hex, Records())
-        shell = self._shell(keeper, self._start(prompt), self._settings, None, stop)
-        shell.create()
-        return await self._drive(shell, e.Started())
+        shell = self._shell(keeper, self._start(prompt, after, earlier), self._settings, None, stop)
+        with shell.watched(prompt):
+            shell.create()
+            return await self._drive(shell, e.Started())
 
     async def resume(
         self,
@@ -121,7 +143,22 @@ class ReferenceLoop(Generic[ConversationT]):
         if run.phase in OUTCOMES and run.phase != "paused":
             self._store.release(keeper.lease)
             return self._outcome(shell)
-        return await self._drive(shell, e.Started() if run.phase == "ready" else e.Resumed(opened))
+        with shell.watched():
+            event = e.Started() if run.phase == "ready" else e.Resumed(opened)
+            return await self._drive(shell, event)
+
+    def conversation(self, run_id: str) -> ConversationT:
+        """The conversation of a stored run, to go on with when the run is over. Raises
+        RunTakenError when another process works on the run."""
+        if self._store is None:
+            raise StoreError("a loop without a store has no runs to read")
+        lease = self._keeper(run_id, Records()).lease
+        stored = self._store.acquire(lease)
+        try:
+            adapter = cast("StorableAdapter[ConversationT]", self._adapter)
+            return _loaded(adapter, stored)[0]
+        finally:
+            self._store.release(lease)
 
     async def _drive(self, shell: Shell[ConversationT], event: e.Event) -> LoopOutcome:
         async with shell.keeper.held():
@@ -147,7 +184,7 @@ class ReferenceLoop(Generic[ConversationT]):
         )
 
     def _keeper(self, run_id: str, records: Records) -> Keeper:
-        return Keeper(self._store, Lease(run_id, uuid.uuid4().hex), records)
+        return Keeper(self._store, Lease(run_id, new_owner()), records)
 
     def _shell(
         self,
@@ -173,24 +210,42 @@ class ReferenceLoop(Generic[ConversationT]):
             ask=self._ask,
             accept=self._accept,
             stop=stop,
+            watch=watch(
+                self._observe,
+                model=self._model,
+                tools=self._tools,
+                questions=questions,
+                clock=clock,
+            ),
         )
 
-    def _start(self, prompt: str) -> ConversationT:
+    def _start(self, prompt: str, after: object, earlier: Sequence[Said]) -> ConversationT:
         offers = tuple(
             ToolOffer(name=tool.name, description=tool.description, parameters=tool.parameters)
             for tool in self._tools.values()
             if self._policy.offers(tool)
         )
-        return self._adapter.start(
-            TaskInfo(prompt=prompt, tools=offers, tool_choice=self._tool_choice)
+        task = TaskInfo(
+            prompt=prompt, tools=offers, tool_choice=self._tool_choice, earlier=tuple(earlier)
         )
+        if after is None:
+            return self._adapter.start(task)
+        if not isinstance(self._adapter, FollowableAdapter):
+            name = type(self._adapter).__name__
+            raise TypeError(f"{name} has no follow(), so its conversations cannot go on")
+        adapter = cast("FollowableAdapter[ConversationT]", self._adapter)
+        return adapter.follow(cast("ConversationT", after), task)
 
 
 def _loaded(
     adapter: StorableAdapter[ConversationT], stored: StoredRun
 ) -> tuple[ConversationT, object]:
+    alone = stored.state.get("turn")
     try:
-        return adapter.load(stored.conversation["adapter"])
+        conversation, turn = adapter.load(stored.conversation["adapter"])
+        if alone is not None and isinstance(adapter, TurnStorableAdapter):
+            turn = adapter.load_turn(alone)
+        return conversation, turn
     except (KeyError, TypeError, ValueError) as error:
         message = f"{type(adapter).__name__} cannot read the stored conversation: {error!r}"
         raise StoreError(message) from error

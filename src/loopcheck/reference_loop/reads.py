@@ -19,15 +19,20 @@ async def read(bench: Bench, item: ToCall) -> CallRecord:
 
 
 async def _attempts(bench: Bench, item: ToCall) -> CallRecord:
+    record = bench.began(item.record)
+    return await bench.watch.tool(record, _result(bench, item, record))
+
+
+async def _result(bench: Bench, item: ToCall, record: CallRecord) -> CallRecord:
     retries = bench.limits.retries
     failures = 0
-    record = bench.began(item.record)
     failure = await _attempt(bench, item)
     while isinstance(failure, ToolFailure) and failure.retryable and failures < retries.count:
         failures += 1
         wait = retries.delay(failures, failure.retry_after)
         if wait is None or not bench.may_retry():
             break
+        bench.watch.trying_again(record, failure.code, failures, wait)
         await bench.clock.sleep(wait)
         failure = await _attempt(bench, item)
     if isinstance(failure, ToolFailure):

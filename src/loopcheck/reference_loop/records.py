@@ -29,6 +29,7 @@ class CallRecord:
 
     `round` and `position` name the call, since call ids may repeat. `decided_by` is empty where
     the policy decided. `not_done` is a write of which it was found out that it never happened.
+    `code` says what went wrong, as the model was told it.
     Times are seconds since 1970.
     """
 
@@ -45,6 +46,7 @@ class CallRecord:
     operation_id: str | None = None
     outcome: CallOutcome = "waiting"
     text: str = ""
+    code: str = ""
     asked_at: float | None = None
     decided_at: float | None = None
     began_at: float | None = None
@@ -101,10 +103,12 @@ class Records:
         self._changed[record.place] = record
         return record
 
-    def take_changed(self) -> tuple[CallRecord, ...]:
-        changed = tuple(self._changed.values())
+    def changed(self) -> tuple[CallRecord, ...]:
+        return tuple(self._changed.values())
+
+    def saved(self) -> None:
+        """The store has all of them now."""
         self._changed.clear()
-        return changed
 
     def _enter(self, record: CallRecord) -> None:
         self._by_place[record.place] = record

@@ -7,8 +7,10 @@ once. The only thing that carries over is a person's answer about exactly this c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+from jsonschema import Draft202012Validator
 
 from loopcheck.reference_loop import schema
 from loopcheck.reference_loop.approvals import Questions
@@ -37,6 +39,7 @@ class Review:
     records: Records
     questions: Questions
     clock: Clock
+    _validators: dict[str, Draft202012Validator] = field(default_factory=dict)
 
     async def check(self, calls: Calls, round_: int) -> tuple[CheckedCall, ...]:
         """The calls in their order, each with a verdict."""
@@ -69,13 +72,19 @@ class Review:
         if tool is None:
             return self._unknown(call, arguments)
         try:
-            problems = schema.problems(tool.parameters, arguments)
+            problems = schema.problems(self._validator(tool), arguments)
         except schema.InvalidSchema as error:
             return _unusable(call, arguments, "invalid_schema", str(error))
         if problems:
             return _unusable(call, arguments, "invalid_arguments", "; ".join(problems))
         use = ToolUse(tool=tool, arguments=arguments, caller=self.policy.caller, round=round_)
         return await self._permit(call, use)
+
+    def _validator(self, tool: LoopTool) -> Draft202012Validator:
+        """That of the run: to find it by the whole schema costs as much as to use it."""
+        if tool.name not in self._validators:
+            self._validators[tool.name] = schema.compiled(tool.parameters)
+        return self._validators[tool.name]
 
     def _unknown(self, call: ProposedCall, arguments: JsonObject) -> CheckedCall:
         offered = [tool.name for tool in self.tools.values() if self.policy.offers(tool)]

@@ -22,15 +22,22 @@ class InvalidSchema(Exception):
 
 def check(schema: Mapping[str, object]) -> None:
     """Raises InvalidSchema unless this is a schema that arguments can be validated against."""
-    _validator(json.dumps(schema, sort_keys=True))
+    compiled(schema)
 
 
-def problems(schema: Mapping[str, object], arguments: Mapping[str, object]) -> list[str]:
+def compiled(schema: Mapping[str, object]) -> Draft202012Validator:
+    """The validator for this schema, made once. Raises InvalidSchema."""
+    return _validator(json.dumps(schema, sort_keys=True))
+
+
+def problems(
+    schema: Mapping[str, object] | Draft202012Validator, arguments: Mapping[str, object]
+) -> list[str]:
     """What the schema refuses in these arguments, in words, with where; empty if nothing.
 
     Raises InvalidSchema when the schema refers to something that cannot be resolved.
     """
-    validator = _validator(json.dumps(schema, sort_keys=True))
+    validator = schema if isinstance(schema, Draft202012Validator) else compiled(schema)
     instance: Any = arguments  # the stubs want a JSON type of their own
     try:
         errors = sorted(validator.iter_errors(instance), key=lambda error: error.json_path)

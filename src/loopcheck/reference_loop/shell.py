@@ -6,8 +6,9 @@ It decides nothing. It keeps what a checkpoint needs, and saves it when the mach
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, cast
 
 from loopcheck.reference_loop import events as e
@@ -16,6 +17,7 @@ from loopcheck.reference_loop.adapters.interface import (
     ConversationT,
     ProviderAdapter,
     StorableAdapter,
+    TurnStorableAdapter,
 )
 from loopcheck.reference_loop.approvals import AskPeople, PersonsAnswer, Questions
 from loopcheck.reference_loop.arguments import JsonObject
@@ -26,6 +28,8 @@ from loopcheck.reference_loop.executor import Executor
 from loopcheck.reference_loop.keeper import Keeper
 from loopcheck.reference_loop.machine import Run, step
 from loopcheck.reference_loop.review import Review
+from loopcheck.reference_loop.store.interface import StoreError
+from loopcheck.reference_loop.telemetry.watch import NOBODY, Watch
 from loopcheck.reference_loop.writes import Unsettled
 
 Accept: TypeAlias = Callable[[str], Awaitable[str | None]]
@@ -47,11 +51,20 @@ class Shell(Generic[ConversationT]):
     ask: AskPeople | None
     accept: Accept | None
     stop: asyncio.Event | None
+    watch: Watch = NOBODY
     _began: float = 0.0
+    _executing: tuple[Run, e.Calls | None] = field(init=False)
+    _answer: object = None
     _saved: CheckpointName | None = None
 
     def __post_init__(self) -> None:
+        self._executing = self.run, self.calls
         self.executor.bench.save = self.save
+        self.executor.bench.watch = self.watch
+
+    def watched(self, prompt: str | None = None) -> AbstractContextManager[None]:
+        """Observers are told that the run is worked on meanwhile; from its prompt, if new."""
+        return self.watch.run(lambda: self.run, prompt)
 
     async def drive(self, event: e.Event) -> None:
         """Takes the event and all that follow, until nothing is left to do."""
@@ -62,33 +75,45 @@ class Shell(Generic[ConversationT]):
 
     def create(self) -> None:
         """The first checkpoint, before the first step."""
-        self.keeper.create(*self._kept())
-        self._saved = "run_started"
+        self._commit("run_started", lambda: self.keeper.create(*self._kept()))
 
     def answer(self, answers: Sequence[PersonsAnswer]) -> None:
         """Enters what people decided while nobody worked on the run. Raises AnswerError."""
         if answers:
-            self.questions.answer(answers, self.clock.wall())
+            answered = self.questions.answer(answers, self.clock.wall())
             self.save("approval_decided")
+            self.watch.answered(answered)
 
     def save(self, name: CheckpointName, *, conversation: bool = False) -> None:
         """A checkpoint; the conversation is saved only where it has changed."""
-        state, whole = self._kept(conversation=conversation)
-        self.keeper.save(name, state, whole or None)
+
+        def commit() -> None:
+            state, whole = self._kept(conversation=conversation)
+            self.keeper.save(name, state, whole or None)
+
+        self._commit(name, commit)
+
+    def _commit(self, name: CheckpointName, commit: Callable[[], None]) -> None:
+        if self.keeper.store is not None:
+            self.watch.commit(name, commit)
         self._saved = name
 
     def _kept(self, *, conversation: bool = True) -> tuple[JsonObject, JsonObject]:
-        calls = None if self.calls is None else self.calls.calls
+        calls, turn = (None, None) if self.calls is None else (self.calls.calls, self.calls.turn)
         state = snapshot.dump(self.run, calls)
-        if self.keeper.store is None or not conversation:
-            return state, {}
-        turn = None if self.calls is None else self.calls.turn
         adapter = cast("StorableAdapter[ConversationT]", self.adapter)
-        return state, {"adapter": adapter.dump(self.conversation, turn)}
+        if isinstance(adapter, TurnStorableAdapter):
+            # Without the response, the conversation is the one that was saved before.
+            state["turn"] = None if turn is None else adapter.dump_turn(turn)
+            conversation, turn = conversation and calls is None, None
+        return state, {"adapter": adapter.dump(self.conversation, turn)} if conversation else {}
 
     def _step(self, event: e.Event) -> e.Action | None:
+        if isinstance(event, e.Final):
+            self._answer = event.turn
         run = replace(self.run, elapsed=self.clock.running() - self._began)
         self.run, action = step(run, event)
+        self.watch.stepped(self.run, event, action)
         self._checkpoint(event, action)
         return action
 
@@ -99,7 +124,8 @@ class Shell(Generic[ConversationT]):
             self.calls = event
             self.save("response_received", conversation=True)
         elif isinstance(event, e.ResultsSaved):
-            self.save("results_saved", conversation=True)
+            with self._or_effects_alone():
+                self.save("results_saved", conversation=True)
         elif isinstance(event, e.Decided):
             self.save("approval_decided")
         elif isinstance(action, e.AskApproval) and self.ask is not None:
@@ -113,7 +139,21 @@ class Shell(Generic[ConversationT]):
             return
         # A response whose calls were not carried out is no part of the history.
         self.calls = None
+        if self.run.phase == "completed" and self._answer is not None:
+            answer = e.Calls((), self._answer)
+            self.conversation = self.adapter.append(self.conversation, answer, ())
         self.save("finished", conversation=True)
+
+    @contextmanager
+    def _or_effects_alone(self) -> Iterator[None]:
+        """Where results cannot be saved, what was done is saved all the same; calls stay open."""
+        try:
+            yield
+        except Exception:
+            self.run, self.calls = self._executing
+            with suppress(StoreError):
+                self.save("effect_committed")
+            raise
 
     async def _perform(self, action: e.Action) -> e.Event:
         match action:
@@ -122,13 +162,15 @@ class Shell(Generic[ConversationT]):
             case e.ExecuteTools(calls, checked):
                 return await self._execute(calls, checked)
             case e.SaveResults(calls, results):
-                self.conversation = self.adapter.append(self.conversation, calls, results)
+                with self._or_effects_alone():
+                    self.conversation = self.adapter.append(self.conversation, calls, results)
                 self.calls = None
                 return e.ResultsSaved()
             case e.CheckCalls(calls):
                 # What has begun goes on record and into the history, also where the user stops.
                 checking = self._check(calls)
-                return await (checking if self._has_begun() else self._unless_stopped(checking))
+                begun = self._has_begun(calls)
+                return await (checking if begun else self._unless_stopped(checking))
             case e.AskApproval(calls):
                 return await self._unless_stopped(self._ask(calls))
         if self.accept is None:
@@ -164,11 +206,12 @@ class Shell(Generic[ConversationT]):
     async def _reply(self, after_seconds: float) -> e.Event:
         if after_seconds:
             await self.clock.sleep(after_seconds)
-        return await self.adapter.request(self.conversation)
+        return await self.watch.request(self.run, lambda: self.adapter.request(self.conversation))
 
-    def _has_begun(self) -> bool:
-        records = self.keeper.records.all()
-        return any(record.began_at and record.round == self.run.rounds for record in records)
+    def _has_begun(self, calls: e.Calls) -> bool:
+        places = ((self.run.rounds, position) for position in range(len(calls.calls)))
+        records = map(self.keeper.records.at, places)
+        return any(record is not None and record.began_at for record in records)
 
     async def _check(self, calls: e.Calls) -> e.Event:
         return e.CallsChecked(calls, await self.review.check(calls, self.run.rounds))
@@ -179,10 +222,11 @@ class Shell(Generic[ConversationT]):
         answers = await self.ask(self.questions.open(self.clock.wall()))
         if not answers:
             return e.Undecided()
-        self.questions.answer(answers, self.clock.wall())
+        self.watch.answered(self.questions.answer(answers, self.clock.wall()))
         return e.Decided(calls)
 
     async def _execute(self, calls: e.Calls, checked: tuple[e.CheckedCall, ...]) -> e.Event:
+        self._executing = self.run, calls
         try:
             results = await self.executor.answer(checked, self.run.rounds)
         except Unsettled as unsettled:

@@ -83,6 +83,10 @@ async def _begin(bench: Bench, item: ToCall) -> CallRecord:
         return bench.failed(item.record, "cancelled", CANCELLED, outcome="cancelled")
     record = bench.began(item.record)
     bench.save("effect_about_to_run")
+    return await bench.watch.tool(record, _carry_out(bench, item, record))
+
+
+async def _carry_out(bench: Bench, item: ToCall, record: CallRecord) -> CallRecord:
     try:
         text = await bench.invoke(item)
     except PermissionError as error:

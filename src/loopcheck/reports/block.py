@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from loopcheck.harness.results import CaseResult, Finding
 from loopcheck.reports.causes import Failure, primary
+from loopcheck.reports.command import run_command
 from loopcheck.reports.inert import inert, inert_lines
 
 LEAD: Final = 5
@@ -87,20 +87,17 @@ def _remedies(failure: Failure, finding: Finding | None, setting: Setting) -> li
         "likely cause": finding.why if finding is not None else None,
         "mend": setting.advice.get(finding.check) if finding is not None else None,
         "known as": ", ".join(case.grounds),
-        "rerun": _rerun(case, setting),
+        "rerun": rerun(case, setting),
         "journal": case.journal,
     }
     return [line for name, text in fields.items() if text for line in _field(name, text)]
 
 
-def _rerun(case: CaseResult, setting: Setting) -> str | None:
+def rerun(case: CaseResult, setting: Setting) -> str | None:
+    """The command that runs the case again."""
     if setting.rerun is not None or setting.target is None:
         return setting.rerun
-    words = ["loopcheck", "run", case.case, "--target", setting.target]
-    words += ["--seed", str(setting.seed)]
-    for rule in setting.lenient:
-        words += ["--lenient", rule]
-    return shlex.join(words)
+    return run_command([case.case], [setting.target], seed=setting.seed, lenient=setting.lenient)
 
 
 def _field(name: str, text: str) -> list[str]:

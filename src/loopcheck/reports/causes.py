@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,8 @@ from loopcheck.harness.results import CaseResult, Finding
 _IDS: Final = re.compile(
     r"\b(call|toolu|fc|fco|ctc|rs|resp|msg|chatcmpl|req|item|tk)[_-][A-Za-z0-9_-]+"
 )
-_FAILING: Final = frozenset({"fail", "harness error", "target broken"})
+FAILING: Final = frozenset({"fail", "harness error", "target broken"})
+ACCEPTED: Final = frozenset({"expected", "policy", "flaky"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,12 @@ class Remark:
     more: int
 
 
-def failures(cases: Iterable[CaseResult]) -> list[Failure]:
-    """The failing cases in order, one for each cause."""
+def failures(cases: Iterable[CaseResult], verdicts: Collection[str] = FAILING) -> list[Failure]:
+    """The cases with these verdicts in order, one for each cause."""
     groups: dict[tuple[str, ...], list[CaseResult]] = {}
     for case in cases:
-        if case.verdict in _FAILING:
-            groups.setdefault(_cause(case), []).append(case)
+        if case.verdict in verdicts:
+            groups.setdefault(cause(case), []).append(case)
     return [Failure(first, tuple(c.case for c in more)) for first, *more in groups.values()]
 
 
@@ -61,15 +62,17 @@ def _is_answered(case: CaseResult, finding: Finding) -> bool:
     return any(listed.check in ("*", finding.check) for listed in case.expectations)
 
 
-def _cause(case: CaseResult) -> tuple[str, ...]:
+def cause(case: CaseResult) -> tuple[str, ...]:
+    """What two cases have in common that fail from one cause."""
     finding = primary(case)
-    what = _text(finding) if finding is not None else (_without_ids(case.reason or ""),)
+    what = _text(finding) if finding is not None else (without_ids(case.reason or ""),)
     return (case.scenario, case.verdict, *what)
 
 
 def _text(finding: Finding) -> tuple[str, ...]:
-    return (finding.check, finding.sentence, *map(_without_ids, (finding.expected, finding.seen)))
+    return (finding.check, finding.sentence, *map(without_ids, (finding.expected, finding.seen)))
 
 
-def _without_ids(text: str) -> str:
+def without_ids(text: str) -> str:
+    """The text with the varying part of each id left out."""
     return _IDS.sub(r"\1_…", text)

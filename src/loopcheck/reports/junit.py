@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 from xml.etree import ElementTree
 
-from loopcheck.harness.results import CaseResult, Finding, Report, TargetResult
+from loopcheck.harness.results import CaseResult, Finding, Header, Report, TargetResult
 from loopcheck.reports.block import Setting, block, finding_lines
 from loopcheck.reports.causes import Failure, primary, remarks
 from loopcheck.reports.inert import inert, inert_lines
@@ -31,18 +31,18 @@ def render(
             lenient=report.header.lenient,
             advice=advice or {},
         )
-        root.append(_suite(target, setting, report.header.started, strict_should))
+        root.append(_suite(target, setting, report.header, strict_should))
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root)
     return f"{_DECLARATION}{ElementTree.tostring(root, encoding='unicode')}\n"
 
 
-def _suite(target: TargetResult, setting: Setting, started: str, strict_should: bool) -> Element:
+def _suite(target: TargetResult, setting: Setting, header: Header, strict_should: bool) -> Element:
     seconds = sum(case.seconds for case in target.cases)
     suite = Element("testsuite", name=inert(target.card.name), time=_seconds(seconds))
-    suite.set("timestamp", started)
-    suite.append(_properties(target))
+    suite.set("timestamp", header.started)
+    suite.append(_properties(target, header))
     if target.broken is not None:
         suite.append(_broken(target))
     suite.extend(_test(case, setting, strict_should) for case in target.cases)
@@ -53,10 +53,11 @@ def _suite(target: TargetResult, setting: Setting, started: str, strict_should: 
     return suite
 
 
-def _properties(target: TargetResult) -> Element:
+def _properties(target: TargetResult, header: Header) -> Element:
     card = target.card
     properties = Element("properties")
-    about = {"version": card.version or "", "runtime": card.runtime, **card.packages}
+    run = {"suite": header.suite, "seed": str(header.seed), "lenient": ", ".join(header.lenient)}
+    about = {**run, "version": card.version or "", "runtime": card.runtime, **card.packages}
     for name, value in about.items():
         if value:
             ElementTree.SubElement(properties, "property", name=inert(name), value=inert(value))

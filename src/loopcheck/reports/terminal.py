@@ -45,15 +45,27 @@ def opening(card: TargetCard, *, suite: str, cases: int, dialects: Iterable[str]
     )
 
 
+def sample_line(left_out: int) -> str:
+    """The line that says how many cases were left out since they end processes."""
+    return (
+        f"{_count(left_out, 'case')} left out: a scenario that ends processes is run in one "
+        "dialect and mode; --processes all runs it in all"
+    )
+
+
 def smoke_line(seconds: float) -> str:
     """The line of a smoke case that went well."""
     return f"smoke            ok   {seconds:.2f} s"
 
 
-def case_line(case: CaseResult, *, width: int = _ID_COLUMN) -> str:
-    """The line of one case; `width` is that of the longest id."""
+def case_line(case: CaseResult, *, width: int = _ID_COLUMN, below: str | None = None) -> str:
+    """The line of one case; `width` is that of the longest id. A death of the case `below` which
+    it stands is named by that alone."""
     word = _WORDS.get(case.verdict, case.verdict)
-    line = f"{inert(case.case):<{width}}    {word:<4}   {case.seconds:.2f} s"
+    name = inert(case.case)
+    if below is not None and case.is_death and case.undisturbed == below:
+        name = f"  {inert(case.case.removeprefix(below))}"
+    line = f"{name:<{width}}    {word:<4}   {case.seconds:.2f} s"
     return line if case.verdict != "not declared" else f"{line}   {inert(case.reason or '')}"
 
 
@@ -96,6 +108,11 @@ def counts(target: TargetResult, *, exit_code: int | None = None) -> str:
     words = {**_ALWAYS, **{word: shown for word, shown in _WHERE_ANY.items() if word in numbers}}
     parts = [f"{numbers.get(word, 0)} {shown}" for word, shown in words.items()]
     name = inert(target.card.name)
+    died = sum(case.is_death for case in target.cases)
+    if died:
+        left = len(target.cases) - died
+        cases = f"{_count(left, 'case')}, " if left else ""
+        name = f"{name}, {cases}{_count(died, 'death')}"
     line = f"{name}: BROKEN" if target.broken is not None else f"{name}: {', '.join(parts)}"
     return line if exit_code is None else f"{line:<{_EXIT_COLUMN - 1}} exit {exit_code}"
 
@@ -120,10 +137,15 @@ def render(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
 
 def _progress(target: TargetResult, suite: str) -> list[str]:
     dialects = dict.fromkeys(case.dialect for case in target.cases)
-    first = opening(target.card, suite=suite, cases=len(target.cases), dialects=dialects)
-    width = max((len(inert(case.case)) for case in target.cases), default=0)
+    cases = len({case.undisturbed for case in target.cases})
+    first = opening(target.card, suite=suite, cases=cases, dialects=dialects)
+    width = max((len(inert(case.undisturbed)) for case in target.cases), default=0)
     smoke = [smoke_line(target.smoke.seconds)] if target.smoke and not target.broken else []
-    return [first, *smoke, *(case_line(case, width=width) for case in target.cases)]
+    lines, below = [], None
+    for case in target.cases:
+        lines.append(case_line(case, width=width, below=below))
+        below = below if case.is_death else case.case
+    return [first, *smoke, *lines]
 
 
 def _remark_line(remark: Remark) -> str:

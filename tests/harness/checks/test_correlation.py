@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from journals import Json, Written, call, honest, levels, one_round, scenario
 
-SKY = {"city": "Basel"}
-SEA = {"city": "Brest"}
+from loopcheck.harness.results import CheckResult
+
+SKY: Json = {"city": "Basel"}
+SEA: Json = {"city": "Brest"}
 
 
 def two_rounds(*calls: Json, results: list[tuple[str, str]]) -> Written:
@@ -316,3 +318,64 @@ def test_the_result_of_an_execution_that_went_astray_is_no_mix_up() -> None:
     journal.ask(2)
     assert levels(journal.check("correlation.own-result")) == []
     assert levels(journal.check("execution.exact-arguments")) == ["must"]
+
+
+def sent_back(issued: str, held: str, *, sent: str = "whole") -> CheckResult:
+    """What the check of ids says where a call was issued so and stands so in the history."""
+    journal = one_round(call("book", arguments=issued, sent=sent))
+    journal.carry(call("book", arguments=held))
+    journal.result("call_book", "done")
+    journal.ask(2)
+    return journal.check("correlation.known-id")
+
+
+@pytest.mark.parametrize(
+    ("issued", "held"),
+    [
+        ('{"event":"E1","seat":12}', '{ "seat": 12.0, "event": "E\\u0031" }'),
+        ('{"event":"E1","seat":"12"}', '{"event":"E1","seat":12}'),
+        ('{"event":"E1","sea', "{}"),
+        ('"{}"', "{}"),
+        ("", "{}"),
+    ],
+)
+def test_a_call_may_be_written_another_way(issued: str, held: str) -> None:
+    assert levels(sent_back(issued, held)) == []
+
+
+def test_a_call_whose_arguments_were_cut_may_be_replaced() -> None:
+    assert levels(sent_back('{"event":"E1","seat":12}', "{}", sent="cut")) == []
+
+
+@pytest.mark.parametrize("held", ['{"event":"E1","seat":1}', "{}", "no JSON"])
+def test_a_call_with_other_arguments_is_a_should(held: str) -> None:
+    (finding,) = sent_back('{"event":"E1","seat":12}', held).findings
+    assert (finding.level, finding.expected) == ("should", '{"event":"E1","seat":12} for call book')
+    assert finding.seen == f"{held} under 'call_book' in request 2 (messages[1])"
+
+
+def test_a_call_may_go_back_as_it_was_approved() -> None:
+    journal = one_round()
+    approved = {"event": "E1", "seat": 14}
+    journal.note("decision", decide="approve", label="book", arguments=approved)
+    journal.carry(call("book", arguments=approved))
+    journal.result("call_book", journal.execute(arguments=approved))
+    journal.ask(2)
+    assert levels(journal.check("correlation.known-id")) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "changed"), [(SKY, "sea"), (SEA, "sky")], ids=["first-twice", "last-twice"]
+)
+def test_a_call_that_took_the_arguments_of_another_is_named(kept: Json, changed: str) -> None:
+    journal, results = weather(
+        call("sky", "get_weather", SKY, call_id="x"), call("sea", "get_weather", SEA, call_id="x")
+    )
+    journal.items = [item for item in journal.items if item["kind"] != "call"]
+    journal.carry(*(call("any", "get_weather", kept, call_id="x") for _ in range(2)))
+    for result in results:
+        journal.result("x", result)
+    journal.ask(2)
+    (finding,) = journal.check("correlation.known-id").findings
+    assert finding.expected.endswith(f"for call {changed}")
+    assert levels(journal.check("correlation.own-result")) == []

@@ -224,6 +224,14 @@ def test_a_write_runs_once_even_if_it_raised() -> None:
     assert found(journal) == {"execution.once": ["must"]}
 
 
+@pytest.mark.parametrize(("how", "expected"), [("rejected", []), ("abandoned", ["must"])])
+def test_a_write_that_was_refused_has_not_begun(how: str, expected: list[str]) -> None:
+    journal = one_round()
+    journal.execute(how=how, effect=False)
+    journal.execute()
+    assert levels(journal.check("execution.once")) == expected
+
+
 def test_the_same_call_twice_from_a_response_marked_incomplete_is_once_too_often() -> None:
     journal = ended(call("book"), ends="marked")
     journal.execute()
@@ -238,7 +246,10 @@ def test_two_equal_calls_run_twice() -> None:
     assert found(honest(call("a"), call("b"))) == {}
 
 
-@pytest.mark.parametrize(("how", "expected"), [("result", ["should"]), ("raised", [])])
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [("result", ["should"]), ("raised", []), ("rejected", []), ("abandoned", [])],
+)
 def test_a_read_is_repeated_after_failures_only(how: str, expected: list[str]) -> None:
     journal = one_round(call("sky", "get_weather", {"city": "Basel"}))
     journal.execute("get_weather", {"city": "Basel"}, how=how)
@@ -248,7 +259,7 @@ def test_a_read_is_repeated_after_failures_only(how: str, expected: list[str]) -
 
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
-    [("op-1", "op-1", []), ("op-1", "op-2", ["must"]), (None, None, ["must"])],
+    [("op-1", "op-1", []), ("op-1", "op-2", ["must"]), (None, None, ["should"])],
 )
 def test_a_system_that_knows_the_operation_allows_a_repetition(
     first: str | None, second: str | None, expected: list[str]

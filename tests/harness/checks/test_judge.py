@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from controlled import cancel
 from journals import Written, call, honest, one_round, primary, scenario
 
 from loopcheck.harness.checks import CHECKS
@@ -29,7 +30,7 @@ def truncated() -> Written:
 
 
 def test_every_check_has_an_id_a_sentence_a_rank_and_advice_of_its_own() -> None:
-    assert len({check.id for check in CHECKS}) == len(CHECKS) == 14
+    assert len({check.id for check in CHECKS}) == len(CHECKS) == 17
     assert len({check.rank for check in CHECKS}) == len(CHECKS)
     assert all(check.sentence and check.advice for check in CHECKS)
 
@@ -111,6 +112,13 @@ def test_a_hung_run_fails_by_its_check() -> None:
     journal.note("broken", fault="hung", what="it did not end within 30 s")
     result = journal.judged()
     assert (result.verdict, primary(result)) == ("fail", "limits.kept")
+
+
+def test_a_run_that_was_given_up_before_it_asked_is_not_broken() -> None:
+    journal = Written(scenario(needs=["cancel"]))
+    cancel(journal)
+    journal.end("cancelled", "cancelled_by_user")
+    assert journal.judged("cancel").verdict != "target broken"
 
 
 def test_a_target_that_never_asks_is_broken() -> None:
@@ -207,3 +215,30 @@ def test_behind_an_odd_response_only_safety_is_a_must() -> None:
     assert ("scenario.expects", "must") in found
     assert ("outcome.named", "should") in found
     assert ("outcome.named", "must") not in found
+
+
+def test_what_happens_from_outside_is_told_in_lines() -> None:
+    call = {"tool": "reserve_seat", "arguments": {"seat": 12}}
+    told: dict[str, object] = {"label": "book", "decide": "approve", "pending": True, **call}
+    entries: list[dict[str, object]] = [
+        {"kind": "outcome", "state": "paused", "reason": "awaiting_approval", "pending": [call]},
+        {"kind": "decision", **told},
+        {"kind": "decision", **told, "decide": "deny", "reason": "no", "pending": False},
+        {"kind": "decision", **told, "decide": "answer", "value": {"yes": True}},
+        {"kind": "leg", "how": "resume", "run": "r1", "copies": 2, "clock": 7200.0},
+        {"kind": "leg", "how": "resume", "run": "r1", "copies": 1, "cancelled": True},
+        {"kind": "action", "do": "kill", "when": ["book.committed", "turn1.sent"]},
+        {"kind": "died", "how": "killed"},
+        {"kind": "place", "place": "in book after '1'", "request": 2},
+    ]
+    assert [line[6:] for line in lines([{"n": 1, **entry} for entry in entries])] == [
+        "outcome              paused/awaiting_approval, waiting for reserve_seat(seat=12)",
+        "decision    book     approve reserve_seat(seat=12)",
+        "decision    book     deny reserve_seat(seat=12): no, which does not wait",
+        "decision    book     answer reserve_seat(seat=12): {'yes': True}",
+        "leg                  resume r1 in 2 processes at once, clock 7200 s ahead",
+        "leg                  resume r1, to be cancelled",
+        "action               kill at book.committed and turn1.sent",
+        "died                 killed",
+        "place                in book after '1', of request 2",
+    ]

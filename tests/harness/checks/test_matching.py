@@ -56,6 +56,10 @@ def test_cheaper_pairs_come_first() -> None:
     assert paired([[2, 0, None, None], [0, 2, None, None]]) == {0: 1, 1: 0}
 
 
+def test_equals_are_paired_in_their_order() -> None:
+    assert paired([[0, 0, 0, None], [0, 0, 0, None], [0, 0, 0, None]]) == {0: 0, 1: 1, 2: 2}
+
+
 def test_a_cheap_pair_gives_way_where_another_finds_none_otherwise() -> None:
     assert paired([[0, 2, None, None], [1, None, None, None]]) == {0: 1, 1: 0}
 

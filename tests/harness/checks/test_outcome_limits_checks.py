@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from controlled import leg
 from journals import Json, Written, call, honest, levels, one_round, scenario
 
 from loopcheck.fake_providers.script import DialectName
@@ -103,6 +104,17 @@ def test_a_refusal_may_be_handed_on(
     assert named(journal) == expected
 
 
+@pytest.mark.parametrize(("can", "expected"), [(("hosted",), ["must"]), ((), ["should"])])
+def test_a_turn_that_the_service_paused_is_no_end(
+    can: tuple[str, ...], expected: list[str]
+) -> None:
+    journal = Written(dialect="messages")
+    journal.ask()
+    journal.answer(text="I will look it up.", stop="pause")
+    journal.end(text="I will look it up.")
+    assert levels(journal.check("outcome.named", *can)) == expected
+
+
 def test_what_came_before_a_further_request_was_told_to_the_model() -> None:
     journal = Written()
     journal.ask()
@@ -175,6 +187,21 @@ def test_what_was_done_beyond_the_limit_is_the_proof() -> None:
     assert finding.entries == (8, 13)
 
 
+@pytest.mark.parametrize(("how", "expected"), [("run", []), ("resume", ["should"])])
+def test_each_run_has_its_own_limit(how: str, expected: list[str]) -> None:
+    journal = loops(3, 3)
+    leg(journal, how, run="r2")
+    for turn in (4, 5):
+        journal.ask(turn)
+        journal.answer(call(f"c{turn}"))
+        journal.carry()
+        journal.result(f"call_c{turn}", journal.execute())
+    journal.ask(6)
+    journal.answer(text="Done.")
+    journal.end(text="Done.")
+    assert levels(journal.check("limits.kept", "limits")) == expected
+
+
 @pytest.mark.parametrize(
     ("limit", "can", "told", "status"),
     [
@@ -210,88 +237,6 @@ def test_a_hung_run_never_stopped() -> None:
     assert finding.sentence == "the loop stops"
     assert finding.seen == "it did not end within 30 s; 1 request until then"
     assert finding.entries == (4,)
-
-
-def spending(limits: Json, *calls_of_turns: int, told: str = "limit", cost: int = 10) -> Written:
-    """A loop that carries out so many calls of each turn; each response costs so much."""
-    journal = Written(scenario(limits=limits))
-    for turn, count in enumerate(calls_of_turns, 1):
-        journal.ask(turn)
-        labels = [f"c{turn}_{number}" for number in range(count)]
-        journal.answer(*(call(label) for label in labels))
-        journal.entries[-1]["usage"] = {"input": cost - 1, "output": 1}
-        journal.carry()
-        for label in labels:
-            journal.result(f"call_{label}", journal.execute())
-    journal.end(told)
-    return journal
-
-
-@pytest.mark.parametrize(
-    ("calls", "told", "expected"),
-    [
-        ((2, 1), "limit", []),
-        ((2, 2), "limit", ["should"]),
-        ((4, 3), "completed", ["must"]),
-    ],
-)
-def test_calls_are_held_against_their_limit(
-    calls: tuple[int, ...], told: str, expected: list[str]
-) -> None:
-    journal = spending({"tool_calls": 3}, *calls, told=told)
-    assert levels(journal.check("limits.kept", "tool_call_limit")) == expected
-
-
-def test_calls_within_the_limit_put_nothing_to_the_test() -> None:
-    journal = spending({"tool_calls": 3}, 2, 1, told="completed")
-    result = journal.check("limits.kept", "tool_call_limit")
-    assert (result.status, result.reason) == ("not exercised", "the model asked for 3 calls only")
-
-
-def test_a_batch_that_was_left_out_is_no_breach() -> None:
-    journal = spending({"tool_calls": 3}, 2, told="failed")
-    journal.ask(2)
-    journal.answer(call("x"), call("y"))
-    assert journal.check("limits.kept", "tool_call_limit").status == "pass"
-
-
-@pytest.mark.parametrize(
-    ("rounds", "told", "expected"),
-    [(2, "limit", []), (3, "limit", ["should"]), (4, "limit", ["must"])],
-)
-def test_tokens_are_held_against_their_limit(rounds: int, told: str, expected: list[str]) -> None:
-    journal = spending({"tokens": 13}, *[1] * rounds, told=told)
-    result = journal.check("limits.kept", "token_limit")
-    assert levels(result) == expected
-    if expected == ["must"]:
-        assert result.findings[0].seen == "30 tokens"
-        assert result.findings[0].expected == "13 tokens, or twice as many at most"
-
-
-@pytest.mark.parametrize(("told", "status"), [("completed", "not exercised"), ("limit", "pass")])
-def test_tokens_that_were_not_spent_put_nothing_to_the_test(told: str, status: str) -> None:
-    journal = spending({"tokens": 20}, 1, 1, told=told)
-    assert journal.check("limits.kept", "token_limit").status == status
-
-
-def test_a_journal_without_costs_says_nothing_of_tokens() -> None:
-    journal = loops(3, None)
-    journal = Written(scenario(limits={"tokens": 5}), entries=journal.entries)
-    assert journal.check("limits.kept", "token_limit").status == "not observable"
-
-
-@pytest.mark.parametrize("limits", [{"tool_calls": 1}, {"tokens": 5}])
-def test_each_limit_is_declared_by_a_word_of_its_own(limits: Json) -> None:
-    journal = spending(limits, 3, 3)
-    result = journal.check("limits.kept", "limits")
-    assert result.status == "not declared"
-    both = spending({"rounds": 2, **limits}, 3, 3)
-    assert both.check("limits.kept", "limits").status == "pass"
-
-
-def test_seconds_are_not_judged() -> None:
-    result = spending({"seconds": 0.1}, 3).check("limits.kept", "limits")
-    assert result.status == "not exercised"
 
 
 @pytest.mark.parametrize(

@@ -177,3 +177,9 @@ def test_a_reference_to_itself_ends() -> None:
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
 def test_arguments_passed_on_are_exact_under_any_schema(arguments: dict[str, object]) -> None:
     assert reading(arguments, arguments, schema(a={"type": "integer"})) == Reading.EXACT
+
+
+def test_where_nothing_is_declared_it_may_be_left_out_of_what_is_closed() -> None:
+    closed = {"type": "object", "properties": {}, "additionalProperties": False}
+    assert reading({"more": 1}, {}, closed) == Reading.DEFAULT
+    assert reading({"more": 1}, {}, {"type": "object"}) is None

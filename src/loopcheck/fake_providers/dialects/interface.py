@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
+from loopcheck.fake_providers.dialects.kept import Kept
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -30,16 +31,21 @@ class Memory:
     `conversations` maps a response id to the whole native conversation that ends with that
     response, and the id of a conversation object to that conversation. `settings` maps it to the
     request fields beside the conversation that a continuation may leave out. `responses` has the
-    bodies of what can be retrieved, by id. `seals` maps the id of each item of thinking that was
-    issued to its opaque value. `repeated` holds call ids that the fake itself issued more than
-    once: rules on duplicate ids do not hold these against the client. `issued` holds all call
-    ids and tool names that the fake itself made: rules on their form do not. `models` are the
-    models that exist; where none is named, any does.
+    bodies of what can be retrieved, by id; `pending` tells how often one of them is still to be
+    told of as unfinished, `streams` has the events of those whose stream can be taken up again.
+    `compactions` maps the opaque value of a compacted conversation to what it stands for. `seals`
+    maps the id of each item of thinking that was issued to its opaque value. `repeated` holds
+    call ids that the fake itself issued more than once: rules on duplicate ids do not hold these
+    against the client. `issued` holds all call ids and tool names that the fake itself made:
+    rules on their form do not. `models` are the models that exist; where none is named, any does.
     """
 
-    conversations: dict[str, list[JsonObject]] = field(default_factory=dict)
+    conversations: Kept[list[JsonObject]] = field(default_factory=lambda: Kept())
     settings: dict[str, JsonObject] = field(default_factory=dict)
-    responses: dict[str, JsonObject] = field(default_factory=dict)
+    responses: Kept[JsonObject] = field(default_factory=lambda: Kept())
+    pending: dict[str, int] = field(default_factory=dict)
+    streams: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
+    compactions: dict[str, list[JsonObject]] = field(default_factory=dict)
     seals: dict[str, str] = field(default_factory=dict)
     repeated: set[str] = field(default_factory=set)
     issued: set[str] = field(default_factory=set)
@@ -50,6 +56,9 @@ class Memory:
         drop_oldest(self.conversations, keep)
         drop_oldest(self.settings, keep)
         drop_oldest(self.responses, keep)
+        drop_oldest(self.pending, keep)
+        drop_oldest(self.streams, keep)
+        drop_oldest(self.compactions, keep)
         drop_oldest(self.seals, keep)
         for ids in (self.repeated, self.issued):
             while len(ids) > keep:
@@ -131,6 +140,15 @@ class Dialect(Protocol):
     def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
         """A plausible answer to a side request (token counts, model lists, what is stored).
         Raises ServiceError where it asks for something that is not there."""
+        ...
+
+    def resumed(self, request: HttpRequest, memory: Memory) -> Sequence[Frame] | None:
+        """The events that a side request asks for once more; None where it asks for none.
+        Raises ServiceError where there are none to be had."""
+        ...
+
+    def outlives(self, reading: Reading) -> bool:
+        """Whether the service goes on with the response when its connection breaks."""
         ...
 
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:

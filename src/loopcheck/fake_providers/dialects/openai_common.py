@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from loopcheck.fake_providers.dialects.interface import Memory
 from loopcheck.fake_providers.ids import BASE62, spell
 from loopcheck.fake_providers.json_body import is_json, parsed
 from loopcheck.fake_providers.script import ErrorName
-from loopcheck.fake_providers.wire import HttpRequest, JsonObject, ServiceError
+from loopcheck.fake_providers.wire import (
+    Frame,
+    HttpRequest,
+    JsonObject,
+    Reading,
+    ServiceError,
+)
 
 _MODEL_LIST: Final = "/v1/models"
 _MODEL_CREATED: Final = 1_747_000_000
@@ -111,6 +118,12 @@ class OpenAIManners:
     def error_body(self, error: ServiceError, request_id: str) -> JsonObject:
         return {"error": error_object(error)}
 
+    def resumed(self, request: HttpRequest, memory: Memory) -> Sequence[Frame] | None:
+        return None
+
+    def outlives(self, reading: Reading) -> bool:
+        return False
+
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:
         return (*_HEADERS, ("x-request-id", request_id))
 
@@ -179,7 +192,7 @@ def _kind(value: object) -> str:
         (bool, "a boolean"),
         (str, "a string"),
         (int, "an integer"),
-        (float, "a decimal"),
+        (float, "a decimal number"),
         (list, "an array"),
     )
     return next((word for kind, word in kinds if isinstance(value, kind)), "an object")

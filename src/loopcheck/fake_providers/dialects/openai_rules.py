@@ -84,6 +84,16 @@ def too_small(path: str, kind: str, limit: int, value: object) -> ServiceError:
     )
 
 
+def too_big(path: str, kind: str, limit: int, value: object) -> ServiceError:
+    """The refusal of a number above the most allowed; `kind` is `integer` or `decimal`."""
+    return invalid(
+        f"Invalid '{path}': {kind} above maximum value. Expected a value <= {limit}, but got "
+        f"{value} instead.",
+        param=path,
+        code=f"{kind}_above_max_value",
+    )
+
+
 def only_with(path: str, condition: str) -> ServiceError:
     """The refusal of a parameter that makes sense only beside another one."""
     message = f"Invalid value for '{path}': '{path}' is only allowed when {condition}."

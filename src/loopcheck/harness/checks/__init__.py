@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopcheck.harness.checks import (
+    control,
     correlation,
     effects,
     execution,
@@ -23,12 +24,15 @@ CHECKS: Final[tuple[Check, ...]] = (
     execution.COMPLETE_ONLY,
     execution.EXACT_ARGUMENTS,
     execution.ALLOWED,
+    control.BOUND,
     effects.ONCE,
+    effects.REPORTED,
     history.VALID,
     history.CARRIED,
     history.CONTINUOUS,
     outcome.NAMED,
     limits.KEPT,
+    control.STOPS,
     expectations.EXPECTS,
 )
 

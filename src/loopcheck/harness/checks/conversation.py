@@ -1,18 +1,19 @@
 """The calls and results that stand in the conversation of a request, paired.
 
 Ids may repeat, be empty or be rewritten by the loop, so pairs are made in order of occurrence and
-calls are traced to what was issued by id first, then by tool and arguments, then by place.
+calls are traced to what was issued by id first, then by tool and arguments, then by place. Of
+calls that share an id, arguments tell which is which, and their order where arguments do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loopcheck.fake_providers.wire import Item
 from loopcheck.harness.checks.evidence import Evidence, Issued, Request, Response
-from loopcheck.harness.checks.matching import is_visible
-from loopcheck.harness.checks.values import same, whole_object
+from loopcheck.harness.checks.matching import is_visible, pair_up, whole_arguments
+from loopcheck.harness.checks.values import reading, same, whole_object
 
 
 @dataclass(slots=True)
@@ -36,6 +37,17 @@ class Held:
         """Whether the loop gave the call another id than the one it was issued under."""
         issued = self.issued
         return issued is not None and issued.call_id not in ("", self.item.call_id)
+
+    def is_changed(self, schema: Mapping[str, object]) -> bool:
+        """Whether the call came back with other arguments than it was issued or approved with.
+        What is no object to begin with may be replaced, and any reading of the rest will do."""
+        text, issued = self.item.arguments, self.issued
+        sent = whole_arguments(issued) if issued is not None else None
+        if issued is None or sent is None or text is None or self.item.origin == "stored":
+            return False
+        got = whole_object(text)
+        meant = [sent] if issued.approved is None else [sent, issued.approved]
+        return got is None or all(reading(one, got, schema) is None for one in meant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +122,8 @@ def _answer(calls: Iterable[Held], result: Item) -> bool:
 
 def _trace(calls: Sequence[Held], by_id: Sequence[Issued], by_place: Sequence[Issued]) -> None:
     left = list(by_id)
-    for held in reversed(calls):
-        _take(held, [call for call in left if call.call_id == held.item.call_id], left)
+    for group in reversed(_by_id(calls)):
+        _take_together(group, left)
     unknown = [held for held in calls if held.issued is None]
     ids = {call.call_id for call in by_id}
     for held in [held for held in unknown if held.item.call_id not in ids]:
@@ -121,6 +133,40 @@ def _trace(calls: Sequence[Held], by_id: Sequence[Issued], by_place: Sequence[Is
         if held.issued is None:
             named = [call for call in by_place if call in left and call.tool == held.item.name]
             _take(held, named[:1], left)
+
+
+def _by_id(calls: Iterable[Held]) -> list[list[Held]]:
+    """The calls of one reply that share an id, in order."""
+    groups: dict[tuple[object, object], list[Held]] = {}
+    for held in calls:
+        groups.setdefault((held.item.reply, held.item.call_id), []).append(held)
+    return list(groups.values())
+
+
+def _take_together(group: Sequence[Held], left: list[Issued]) -> None:
+    """Traces calls that share an id to the calls of one response: the latest of those that say
+    the same most often. Where arguments do not tell, their order does."""
+    named = [call for call in left if call.call_id == group[0].item.call_id]
+    responses = [[call for call in named if call.n == n] for n in dict.fromkeys(c.n for c in named)]
+    if responses:
+        issued = max(reversed(responses), key=lambda calls: _count_alike(group, calls))
+        for place, other in _pairs(group, issued).items():
+            group[place].issued = issued[other]
+            left.remove(issued[other])
+    for held in group:
+        if held.issued is None:
+            _take(held, [call for call in named if call in left], left)
+
+
+def _pairs(group: Sequence[Held], issued: Sequence[Issued]) -> dict[int, int]:
+    def cost(held: tuple[int, Held], call: tuple[int, Issued]) -> int:
+        return 2 * (not _alike(call[1], held[1])) + (held[0] != call[0])
+
+    return pair_up(list(enumerate(group)), list(enumerate(issued)), cost)
+
+
+def _count_alike(group: Sequence[Held], issued: Sequence[Issued]) -> int:
+    return sum(_alike(issued[j], group[i]) for i, j in _pairs(group, issued).items())
 
 
 def _take(held: Held, candidates: Sequence[Issued], left: list[Issued]) -> None:

@@ -9,7 +9,7 @@ from loopcheck.fake_providers.wire import Item
 from loopcheck.harness.checks.conversation import Conversation, Held, conversations
 from loopcheck.harness.checks.evidence import Evidence, Issued, Response
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
-from loopcheck.harness.checks.matching import equal_calls, is_visible, pair_up
+from loopcheck.harness.checks.matching import equal_calls, is_visible, pair_up, schema_of
 from loopcheck.harness.checks.reading import continued_from
 from loopcheck.harness.checks.tokens import Owners, owners
 from loopcheck.harness.checks.wording import counted, elided
@@ -17,6 +17,7 @@ from loopcheck.harness.results import Finding
 
 _ANSWERED = "each call of an accepted response has exactly one result in every later request"
 _KNOWN_ID = "call and result carry one id in a request, and the pair maps to one issued call"
+_AS_ISSUED = "the call goes back as it was issued, id and arguments"
 _OWN_RESULT = (
     "the result under a call contains its own token, or that of an equal call, and no other's"
 )
@@ -130,7 +131,12 @@ def _known_id(evidence: Evidence) -> list[Finding] | Unjudged:
     talks = conversations(evidence)
     if not any(talk.calls or talk.orphans for talk in talks):
         return _unheld(evidence, "a call")
-    return [*_orphaned(talks), *_untraced(talks, evidence), *_renamed(talks)]
+    return [
+        *_orphaned(talks),
+        *_untraced(talks, evidence),
+        *_renamed(talks),
+        *_rewritten(talks, evidence),
+    ]
 
 
 def _orphaned(talks: Iterable[Conversation]) -> Iterator[Finding]:
@@ -185,10 +191,34 @@ def _renamed(talks: Iterable[Conversation]) -> Iterator[Finding]:
                 yield finding(
                     "correlation.known-id",
                     "should",
-                    "the issued id is kept",
+                    _AS_ISSUED,
                     expected=f"{held.issued.call_id!r} for call {held.name}",
                     seen=f"{held.item.call_id!r} in request {talk.request.number}",
                     entries=(talk.request.n, held.issued.n),
+                )
+
+
+def _rewritten(talks: Iterable[Conversation], evidence: Evidence) -> Iterator[Finding]:
+    # What a gateway bent came out of it in one of several forms.
+    bent = {response.n for response in evidence.responses if response.odd}
+    fresh = _Once()
+    for talk in talks:
+        for held in talk.calls:
+            issued = held.issued
+            if issued is None or issued.n in bent:
+                continue
+            schema = schema_of(evidence.scenario, issued.tool)
+            if held.is_changed(schema) and fresh(issued.n, issued.ordinal):
+                yield finding(
+                    "correlation.known-id",
+                    "should",
+                    _AS_ISSUED,
+                    expected=f"{elided(issued.arguments, 80)} for call {held.name}",
+                    seen=f"{elided(held.item.arguments or '', 80)} under {held.item.call_id!r} "
+                    f"in request {talk.request.number} ({held.item.path})",
+                    entries=(talk.request.n, issued.n),
+                    why="calls are kept by id, and one took another's arguments, or the call is "
+                    "kept as the loop understood it",
                 )
 
 
@@ -204,7 +234,9 @@ def _own_result(evidence: Evidence) -> list[Finding] | Unjudged:
         for result in held.results
     ):
         return Unjudged("not exercised", "no result in any request carries a token")
-    return [*_mixed_up(talks, tokens), *_shared(talks, tokens)]
+    # What a process that died had carried out is carried out again, for nobody heard of it.
+    shared = [] if evidence.deaths else _shared(talks, tokens)
+    return [*_mixed_up(talks, tokens), *shared]
 
 
 def _mixed_up(talks: Iterable[Conversation], tokens: Owners) -> Iterator[Finding]:
@@ -304,7 +336,7 @@ ANSWERED = Check(
 KNOWN_ID = Check(
     id="correlation.known-id",
     sentence=_KNOWN_ID,
-    should="the issued id is kept",
+    should=_AS_ISSUED,
     rank=31,
     advice="Carry the id of the call as an opaque value from the response to the result. Keep "
     "calls in a list: ids may repeat, so they are no keys.",

@@ -31,7 +31,8 @@ class Request:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issued:
     """A call that a response issued. `sent` is whole, cut or none; `position` is its place among
-    all pieces of the response."""
+    all pieces of the response. `approved` are the arguments that a person put in place of its
+    own."""
 
     turn: int
     attempt: int
@@ -43,6 +44,7 @@ class Issued:
     sent: str
     n: int
     position: int = 0
+    approved: JsonObject | None = None
 
     @property
     def name(self) -> str:
@@ -66,7 +68,8 @@ class Thought:
 class Response:
     """A response to a request for a turn. `ends` is well, marked, unmarked or failed.
     `accepted` when the loop continued from it, `odd` when the service itself would not send it.
-    `tokens` is what it costs, None where the journal does not say."""
+    `usage` is what it costs in tokens, of the input and of the output; None where the journal does
+    not say."""
 
     n: int
     request: int
@@ -81,10 +84,15 @@ class Response:
     ends: str
     accepted: bool
     carry: tuple[Thought, ...] = ()
-    tokens: int | None = None
+    usage: tuple[int, int] | None = None
     odd: bool = False
     frames: tuple[str, ...] = ()
     sent_n: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the response."""
+        return sum(self.usage or ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,12 +169,41 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a person said about a call: approve, deny or answer. `arguments` is what was approved,
+    `pending` whether the target had said that the call waits."""
+
+    n: int
+    decide: str
+    label: str
+    call_id: str
+    tool: str
+    arguments: JsonObject
+    pending: bool
+    value: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """A target said that these calls wait for a person; the run went on, if at all, at entry
+    `until`."""
+
+    n: int
+    calls: tuple[JsonObject, ...]
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """Everything a check may look at: the journal, the scenario, what the target declared.
 
     `limit_unit` is what the target's limit counts. `points` has the entry at which each point in
     time came, by name (`book.started`, and `book.started.2` for the second time); `forced`
-    describes the gates that had to be let go.
+    describes the gates that had to be let go. `ends` has for each part of the case (the prompt,
+    each further message or run) the outcomes of its last leg, `told` all outcomes in order;
+    `outcome` is the last of them. `legs` and `deaths` are the entries at which the case went on
+    and at which a process died.
+    `cancelled_n` is the entry of the user's cancellation.
     """
 
     scenario: Scenario
@@ -185,6 +222,13 @@ class Evidence:
     forced: tuple[str, ...] = ()
     points: Mapping[str, int] = field(default_factory=dict)
     outcome: Ended | None = None
+    ends: tuple[tuple[Ended, ...], ...] = ()
+    decisions: tuple[Decided, ...] = ()
+    pauses: tuple[Pause, ...] = ()
+    cancelled_n: int | None = None
+    told: tuple[Ended, ...] = ()
+    legs: tuple[int, ...] = ()
+    deaths: tuple[int, ...] = ()
     broken: tuple[Broken, ...] = ()
 
     @property

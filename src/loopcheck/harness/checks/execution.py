@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from loopcheck.harness.checks.control import unapproved_findings
 from loopcheck.harness.checks.evidence import Evidence
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
 from loopcheck.harness.checks.matching import (
@@ -36,6 +37,7 @@ def _findings(evidence: Evidence, check: str) -> list[Finding]:
         *_early(evidence, matching),
         *_read_otherwise(matching),
         *offer_findings(evidence, matching),
+        *unapproved_findings(evidence, matching),
     ]
     return [one for one in found if one.check == check]
 

@@ -7,12 +7,13 @@ from itertools import pairwise
 from typing import Final
 
 from loopcheck.harness.checks.evidence import Evidence
+from loopcheck.harness.checks.expected_history import history_findings
 from loopcheck.harness.checks.expected_requests import request_findings
 from loopcheck.harness.checks.expected_results import result_findings
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
 from loopcheck.harness.checks.quantities import CHECK, tool_findings
 from loopcheck.harness.results import Finding, Level
-from loopcheck.harness.scenario.expectations import AnyOfOutcome, ExpectLevel
+from loopcheck.harness.scenario.expectations import ExpectLevel
 
 _LEVELS: Final[tuple[Level, ...]] = ("must", "should", "may")
 _EXPLAINS: Final = frozenset({"limit", "refused", "paused", "cancelled"})
@@ -36,7 +37,8 @@ def _of_level(level: Level, expected: ExpectLevel, evidence: Evidence) -> Iterat
     yield from _order(expected.order, level, evidence)
     if expected.requests is not None:
         yield from request_findings(expected.requests, level, evidence)
-    yield from _outcome(expected.outcome, level, evidence)
+    yield from history_findings(expected.history, level, evidence)
+    yield from _outcomes(expected, level, evidence)
 
 
 def _order(chains: tuple[str, ...], level: Level, evidence: Evidence) -> Iterator[Finding]:
@@ -58,30 +60,30 @@ def _order(chains: tuple[str, ...], level: Level, evidence: Evidence) -> Iterato
                 )
 
 
-def _outcome(
-    expected: str | AnyOfOutcome | None, level: Level, evidence: Evidence
-) -> Iterator[Finding]:
-    outcome = evidence.outcome
-    if expected is None or outcome is None:
-        return
-    wanted = (expected,) if isinstance(expected, str) else expected.any_of
-    seen = f"{outcome.state}/{outcome.reason}"
-    if not {outcome.state, seen}.intersection(wanted):
-        yield finding(
-            CHECK,
-            level,
-            evidence.scenario.title,
-            expected=f"outcome {' or '.join(wanted)}",
-            seen=seen.rstrip("/"),
-            entries=(outcome.n,),
-        )
+def _outcomes(expected: ExpectLevel, level: Level, evidence: Evidence) -> Iterator[Finding]:
+    """Each part of the case ends as expected; where several processes went on with it, one of
+    them does."""
+    for wanted, ends in zip(expected.outcomes, evidence.ends, strict=False):
+        seen = [f"{end.state}/{end.reason}" for end in ends]
+        if ends and not {*(end.state for end in ends), *seen}.intersection(wanted):
+            yield finding(
+                CHECK,
+                level,
+                evidence.scenario.title,
+                expected=f"outcome {' or '.join(wanted)}",
+                seen=", ".join(one.rstrip("/") for one in seen),
+                entries=[end.n for end in ends],
+            )
 
 
 def _unreached(evidence: Evidence) -> Iterator[Finding]:
-    """Turns that had to be asked for. A fault, or an end that says why, explains their lack."""
+    """Turns that had to be asked for. A fault, an end that says why, or a death behind which the
+    run is not said to be completed, explains their lack."""
     outcome = evidence.outcome
     last = evidence.responses[-1] if evidence.responses else None
     if outcome is None or outcome.state in _EXPLAINS or (last and last.ends != "well"):
+        return
+    if evidence.deaths and outcome.state != "completed":
         return
     asked = {request.turn for request in evidence.requests}
     for number, turn in enumerate(evidence.scenario.turns, 1):

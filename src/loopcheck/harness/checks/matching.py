@@ -68,7 +68,11 @@ def call_reading(execution: Execution, call: Issued, scenario: Scenario) -> Read
     sent = whole_arguments(call)
     if sent is None or call.tool != execution.tool:
         return None
-    return reading(sent, execution.arguments, schema_of(scenario, call.tool))
+    schema = schema_of(scenario, call.tool)
+    found = reading(sent, execution.arguments, schema)
+    if found is None and call.approved is not None:
+        return reading(call.approved, execution.arguments, schema)
+    return found
 
 
 def equal_calls(one: Issued, other: Issued) -> bool:
@@ -123,9 +127,10 @@ def _pairs(
         found = call_reading(execution, call, scenario)
         if found is None:
             return None
-        # An id that the loop passed on tells equal calls apart, and no more than that.
+        # An id that the loop passed on tells equal calls apart, and no more than that. Without
+        # one, the call that a person approved is the one that runs.
         other_id = execution.call_id is not None and execution.call_id != call.call_id
-        return 2 * found + other_id
+        return 4 * found + 2 * other_id + (call.approved is None)
 
     for left, right in sorted(pair_up(executions, calls, cost).items()):
         found = call_reading(executions[left], calls[right], scenario)
@@ -154,7 +159,8 @@ def pair_up(
 def _augment(
     left: int, edges: Sequence[Sequence[int]], partner: dict[int, int], tried: set[int]
 ) -> bool:
-    for right in edges[left]:
+    # One that is free comes first, so that equals are paired in their order.
+    for right in sorted(edges[left], key=partner.__contains__):
         if right in tried:
             continue
         tried.add(right)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -60,14 +62,21 @@ def _withheld(execution: Execution, request: Request) -> Finding:
 def _complaint(arguments: JsonObject, schema: JsonObject) -> str | None:
     """What is wrong with the arguments in every form that they may have had before the call."""
     try:
-        Draft202012Validator.check_schema(schema)
-        validator = Draft202012Validator(schema)
+        validator = _validator(json.dumps(schema))
         errors = [best_match(validator.iter_errors(form)) for form in _forms(arguments, schema)]
     except (SchemaError, Unresolvable, RecursionError, re.error):
         # What the target sent is no schema to hold it to.
         return None
     found = [error for error in errors if error is not None]
     return _sentence(found[0]) if len(found) == len(errors) else None
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Draft202012Validator:
+    """The validator of a schema, given as JSON. Raises SchemaError, also the second time."""
+    parsed = json.loads(schema)
+    Draft202012Validator.check_schema(parsed)
+    return Draft202012Validator(parsed)
 
 
 def _forms(arguments: JsonObject, schema: JsonObject) -> list[dict[str, Any]]:

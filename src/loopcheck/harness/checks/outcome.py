@@ -44,13 +44,13 @@ def _untold(outcome: Ended, evidence: Evidence) -> Iterator[Finding]:
         came = _Answer(last_request.n, _error(refused), "the service's error is swallowed")
         yield _finding(outcome, "must", came, evidence)
     elif response is not None:
-        level = _level(response, outcome, evidence.dialect)
+        level = _level(response, outcome, evidence)
         if level is not None:
             came = _Answer(response.n, _what_came(response), _why(response))
             yield _finding(outcome, level, came, evidence)
 
 
-def _level(response: Response, outcome: Ended, dialect: str) -> Level | None:
+def _level(response: Response, outcome: Ended, evidence: Evidence) -> Level | None:
     """How wrong it is to call this the end of a completed run; None where it is right."""
     calls = [call for call in response.calls if is_visible(call)]
     if response.ends == "failed":
@@ -58,7 +58,9 @@ def _level(response: Response, outcome: Ended, dialect: str) -> Level | None:
     if response.ends == "unmarked":
         return "must" if calls or not response.text else "should"
     if _is_refusal(response):
-        return _level_of_refusal(response, outcome, dialect)
+        return _level_of_refusal(response, outcome, evidence.dialect)
+    if response.stop == "pause":
+        return "must" if "hosted" in evidence.can else "should"
     if response.ends == "marked":
         return "should" if _is_handed_on(response, outcome) else "must"
     cut = [call for call in calls if whole_arguments(call) is None]
@@ -93,6 +95,8 @@ def _what_came(response: Response) -> str:
 def _why(response: Response) -> str:
     if _is_refusal(response):
         return "the refusal is not read, so that only an empty text is left of it"
+    if response.stop == "pause":
+        return "a turn that the service paused, and that is to be continued, is taken for its end"
     if response.ends == "well":
         return "a call that does not parse is dropped without an answer"
     if response.ends == "marked":

@@ -8,10 +8,10 @@ from typing import get_args
 
 from loopcheck.fake_providers.script import DialectName, Mode
 from loopcheck.fake_providers.wire import Item, ItemKind, JsonObject, OfferedTool
+from loopcheck.harness.checks import course, fields
 from loopcheck.harness.checks.evidence import (
     Broken,
     Effect,
-    Ended,
     Evidence,
     Execution,
     Issued,
@@ -39,13 +39,14 @@ def read(
     """The evidence of a case. `can` is what the target declares, `limit_unit` what its limit
     counts; fields that are missing in the journal read as empty."""
     case = entries[0] if entries else {}
-    requests = tuple(_request(entry) for entry in _of_kind(entries, "request"))
+    requests = tuple(_request(entry) for entry in fields.of_kind(entries, "request"))
     for_turns = tuple(request for request in requests if request.role != "side")
-    responses = _accepted(tuple(_responses(entries)), for_turns)
+    changed = course.changed(entries)
+    responses = _accepted(tuple(_responses(entries, changed)), for_turns)
     return Evidence(
         scenario=scenario,
-        dialect=_DIALECTS.get(_text(case, "dialect"), "chat"),
-        mode=_MODES.get(_text(case, "mode"), "whole"),
+        dialect=_DIALECTS.get(fields.text(case, "dialect"), "chat"),
+        mode=_MODES.get(fields.text(case, "mode"), "whole"),
         can=can,
         limit_unit=limit_unit,
         entries=entries,
@@ -53,149 +54,124 @@ def read(
         side=tuple(request for request in requests if request.role == "side"),
         responses=responses,
         executions=tuple(_executions(entries, responses)),
-        effects=tuple(_effect(entry) for entry in _of_kind(entries, "effect")),
-        refused=tuple(_refused(entry) for entry in _of_kind(entries, "refused")),
-        lookups=tuple(_lookup(entry) for entry in _of_kind(entries, "lookup")),
+        effects=tuple(_effect(entry) for entry in fields.of_kind(entries, "effect")),
+        refused=tuple(_refused(entry) for entry in fields.of_kind(entries, "refused")),
+        lookups=tuple(_lookup(entry) for entry in fields.of_kind(entries, "lookup")),
         forced=tuple(
-            _text(entry, "gate")
-            for entry in _of_kind(entries, "gate")
+            fields.text(entry, "gate")
+            for entry in fields.of_kind(entries, "gate")
             if entry.get("how") == "forced"
         ),
         points=_points(entries),
-        outcome=next(map(_ended, _of_kind(entries, "outcome")), None),
-        broken=tuple(_broken(entry) for entry in _of_kind(entries, "broken")),
+        outcome=max(
+            map(course.ended, fields.of_kind(entries, "outcome")), key=lambda e: e.n, default=None
+        ),
+        ends=tuple(course.ends(entries)),
+        decisions=tuple(course.decisions(entries)),
+        pauses=tuple(course.pauses(entries)),
+        cancelled_n=course.cancelled(entries),
+        told=tuple(map(course.ended, fields.of_kind(entries, "outcome"))),
+        legs=tuple(fields.number(entry, "n") for entry in fields.of_kind(entries, "leg")),
+        deaths=tuple(fields.number(entry, "n") for entry in fields.of_kind(entries, "died")),
+        broken=tuple(_broken(entry) for entry in fields.of_kind(entries, "broken")),
     )
-
-
-def _of_kind(entries: Iterable[Entry], kind: str) -> Iterator[Entry]:
-    return (entry for entry in entries if entry.get("kind") == kind)
-
-
-def _text(entry: Mapping[str, object], key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _text_or_none(entry: Mapping[str, object], key: str) -> str | None:
-    value = entry.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _number(entry: Mapping[str, object], key: str) -> int:
-    return _number_or_none(entry, key) or 0
-
-
-def _number_or_none(entry: Mapping[str, object], key: str) -> int | None:
-    value = entry.get(key)
-    return value if isinstance(value, int) else None
-
-
-def _object(entry: Mapping[str, object], key: str) -> JsonObject:
-    value = entry.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(entry: Mapping[str, object], key: str) -> list[JsonObject]:
-    value = entry.get(key)
-    if not isinstance(value, list | tuple):
-        return []
-    return [element for element in value if isinstance(element, dict)]
 
 
 def _request(entry: Entry) -> Request:
     return Request(
-        n=_number(entry, "n"),
-        number=_number(entry, "request"),
-        role=_text(entry, "role"),
-        turn=_number_or_none(entry, "turn"),
-        attempt=_number_or_none(entry, "attempt"),
-        recognised=_object(entry, "recognised"),
-        items=tuple(_item(item) for item in _objects(entry, "conversation")),
+        n=fields.number(entry, "n"),
+        number=fields.number(entry, "request"),
+        role=fields.text(entry, "role"),
+        turn=fields.number_or_none(entry, "turn"),
+        attempt=fields.number_or_none(entry, "attempt"),
+        recognised=fields.object_(entry, "recognised"),
+        items=tuple(_item(item) for item in fields.objects(entry, "conversation")),
         tools=tuple(
-            OfferedTool(name=_text(tool, "name"), schema=_object(tool, "schema"))
-            for tool in _objects(entry, "tools")
+            OfferedTool(name=fields.text(tool, "name"), schema=fields.object_(tool, "schema"))
+            for tool in fields.objects(entry, "tools")
         ),
         tool_choice=entry.get("tool_choice"),
         body=entry.get("body"),
-        why=_text_or_none(entry, "why"),
+        why=fields.text_or_none(entry, "why"),
     )
 
 
 def _item(item: JsonObject) -> Item:
     is_error = item.get("is_error")
     return Item(
-        kind=_ITEM_KINDS.get(_text(item, "kind"), "other"),
-        path=_text(item, "path"),
+        kind=_ITEM_KINDS.get(fields.text(item, "kind"), "other"),
+        path=fields.text(item, "path"),
         origin="stored" if item.get("origin") == "stored" else "sent",
-        text=_text(item, "text"),
-        call_id=_text_or_none(item, "call_id"),
-        name=_text_or_none(item, "name"),
-        arguments=_text_or_none(item, "arguments"),
+        text=fields.text(item, "text"),
+        call_id=fields.text_or_none(item, "call_id"),
+        name=fields.text_or_none(item, "name"),
+        arguments=fields.text_or_none(item, "arguments"),
         is_error=is_error if isinstance(is_error, bool) else None,
-        reply=_number_or_none(item, "reply"),
-        item_id=_text_or_none(item, "item_id"),
-        seal=_text_or_none(item, "seal"),
+        reply=fields.number_or_none(item, "reply"),
+        item_id=fields.text_or_none(item, "item_id"),
+        seal=fields.text_or_none(item, "seal"),
     )
 
 
-def _responses(entries: Sequence[Entry]) -> Iterator[Response]:
-    sent = {_number(entry, "request"): entry for entry in _of_kind(entries, "sent")}
-    for entry in _of_kind(entries, "response"):
-        if _number(entry, "turn") < 1:
+def _responses(entries: Sequence[Entry], changed: Mapping[str, JsonObject]) -> Iterator[Response]:
+    sent = {fields.number(entry, "request"): entry for entry in fields.of_kind(entries, "sent")}
+    for entry in fields.of_kind(entries, "response"):
+        if fields.number(entry, "turn") < 1:
             continue
-        written = sent.get(_number(entry, "request"))
+        written = sent.get(fields.number(entry, "request"))
         frames = written.get("frames") if written is not None else None
         yield Response(
-            n=_number(entry, "n"),
-            request=_number(entry, "request"),
-            turn=_number(entry, "turn"),
-            attempt=_number(entry, "attempt"),
-            status=_number(entry, "status"),
-            calls=tuple(_issued(entry)),
-            text=_text(entry, "text"),
-            refusal=_text_or_none(entry, "refusal"),
-            stop=_text(entry, "stop"),
-            fault=_text_or_none(entry, "fault"),
-            ends=_text(entry, "ends"),
+            n=fields.number(entry, "n"),
+            request=fields.number(entry, "request"),
+            turn=fields.number(entry, "turn"),
+            attempt=fields.number(entry, "attempt"),
+            status=fields.number(entry, "status"),
+            calls=tuple(_issued(entry, changed)),
+            text=fields.text(entry, "text"),
+            refusal=fields.text_or_none(entry, "refusal"),
+            stop=fields.text(entry, "stop"),
+            fault=fields.text_or_none(entry, "fault"),
+            ends=fields.text(entry, "ends"),
             accepted=False,
             carry=tuple(_thoughts(entry)),
-            tokens=_tokens(entry),
+            usage=_usage(entry),
             odd=entry.get("odd") is True,
             frames=tuple(map(str, frames)) if isinstance(frames, list | tuple) else (),
-            sent_n=_number(written, "n") if written is not None else None,
+            sent_n=fields.number(written, "n") if written is not None else None,
         )
 
 
-def _issued(response: Entry) -> Iterator[Issued]:
-    for ordinal, call in enumerate(_objects(response, "calls")):
+def _issued(response: Entry, changed: Mapping[str, JsonObject]) -> Iterator[Issued]:
+    for ordinal, call in enumerate(fields.objects(response, "calls")):
         yield Issued(
-            turn=_number(response, "turn"),
-            attempt=_number(response, "attempt"),
+            turn=fields.number(response, "turn"),
+            attempt=fields.number(response, "attempt"),
             ordinal=ordinal,
-            label=_text(call, "label"),
-            tool=_text(call, "tool"),
-            arguments=_text(call, "arguments"),
-            call_id=_text(call, "call_id"),
-            sent=_text(call, "sent"),
-            n=_number(response, "n"),
-            position=_number(call, "position"),
+            label=fields.text(call, "label"),
+            tool=fields.text(call, "tool"),
+            arguments=fields.text(call, "arguments"),
+            call_id=fields.text(call, "call_id"),
+            sent=fields.text(call, "sent"),
+            n=fields.number(response, "n"),
+            position=fields.number(call, "position"),
+            approved=changed.get(fields.text(call, "label")),
         )
 
 
 def _thoughts(response: Entry) -> Iterator[Thought]:
-    for thought in _objects(response, "carry"):
+    for thought in fields.objects(response, "carry"):
         yield Thought(
-            text=_text(thought, "text"),
-            item_id=_text(thought, "item_id"),
-            seal=_text(thought, "seal"),
-            position=_number(thought, "position"),
+            text=fields.text(thought, "text"),
+            item_id=fields.text(thought, "item_id"),
+            seal=fields.text(thought, "seal"),
+            position=fields.number(thought, "position"),
             redacted=thought.get("kind") == "redacted",
         )
 
 
-def _tokens(response: Entry) -> int | None:
-    usage = _object(response, "usage")
-    return _number(usage, "input") + _number(usage, "output") if usage else None
+def _usage(response: Entry) -> tuple[int, int] | None:
+    usage = fields.object_(response, "usage")
+    return (fields.number(usage, "input"), fields.number(usage, "output")) if usage else None
 
 
 def _accepted(responses: tuple[Response, ...], requests: Iterable[Request]) -> tuple[Response, ...]:
@@ -224,33 +200,33 @@ def continued_from(request: Request, responses: Iterable[Response]) -> Response 
 
 
 def _executions(entries: Sequence[Entry], responses: Sequence[Response]) -> Iterator[Execution]:
-    ends = {_number(entry, "execution"): entry for entry in _of_kind(entries, "ended")}
-    for entry in _of_kind(entries, "execution"):
-        n = _number(entry, "n")
-        end = ends.get(_number(entry, "execution"), {})
+    ends = {fields.number(entry, "execution"): entry for entry in fields.of_kind(entries, "ended")}
+    for entry in fields.of_kind(entries, "execution"):
+        n = fields.number(entry, "n")
+        end = ends.get(fields.number(entry, "execution"), {})
         yield Execution(
             n=n,
-            number=_number(entry, "execution"),
-            tool=_text(entry, "tool"),
-            arguments=_object(entry, "arguments"),
-            label=_text_or_none(entry, "label"),
-            call_id=_text_or_none(entry, "call_id"),
-            operation_id=_text_or_none(entry, "operation_id"),
-            token=_text(entry, "token"),
+            number=fields.number(entry, "execution"),
+            tool=fields.text(entry, "tool"),
+            arguments=fields.object_(entry, "arguments"),
+            label=fields.text_or_none(entry, "label"),
+            call_id=fields.text_or_none(entry, "call_id"),
+            operation_id=fields.text_or_none(entry, "operation_id"),
+            token=fields.text(entry, "token"),
             response=max((r.n for r in responses if r.n < n), default=None),
-            ended=_text_or_none(end, "how"),
-            ended_n=_number_or_none(end, "n"),
-            result=_text(end, "result"),
+            ended=fields.text_or_none(end, "how"),
+            ended_n=fields.number_or_none(end, "n"),
+            result=fields.text(end, "result"),
         )
 
 
 def _effect(entry: Entry) -> Effect:
     operation = entry.get("operation")
     return Effect(
-        n=_number(entry, "n"),
-        execution=_number(entry, "execution"),
-        tool=_text(entry, "tool"),
-        arguments=_object(entry, "arguments"),
+        n=fields.number(entry, "n"),
+        execution=fields.number(entry, "execution"),
+        tool=fields.text(entry, "tool"),
+        arguments=fields.object_(entry, "arguments"),
         operation=operation if isinstance(operation, dict) else None,
         deduplicated=entry.get("deduplicated") is True,
     )
@@ -258,37 +234,31 @@ def _effect(entry: Entry) -> Effect:
 
 def _refused(entry: Entry) -> Refused:
     return Refused(
-        n=_number(entry, "n"),
-        request=_number(entry, "request"),
-        rule=_text_or_none(entry, "rule"),
-        grade=_text_or_none(entry, "grade"),
-        status=_number(entry, "status"),
-        message=_text(entry, "message"),
-        param=_text_or_none(entry, "param"),
+        n=fields.number(entry, "n"),
+        request=fields.number(entry, "request"),
+        rule=fields.text_or_none(entry, "rule"),
+        grade=fields.text_or_none(entry, "grade"),
+        status=fields.number(entry, "status"),
+        message=fields.text(entry, "message"),
+        param=fields.text_or_none(entry, "param"),
     )
 
 
 def _lookup(entry: Entry) -> Lookup:
     return Lookup(
-        n=_number(entry, "n"),
-        tool=_text(entry, "tool"),
-        operation_id=_text_or_none(entry, "operation_id"),
-        answer=_text(entry, "answer"),
-    )
-
-
-def _ended(entry: Entry) -> Ended:
-    return Ended(
-        n=_number(entry, "n"),
-        state=_text(entry, "state"),
-        reason=_text(entry, "reason"),
-        text=_text(entry, "text"),
-        exception=_text_or_none(entry, "exception"),
+        n=fields.number(entry, "n"),
+        tool=fields.text(entry, "tool"),
+        operation_id=fields.text_or_none(entry, "operation_id"),
+        answer=fields.text(entry, "answer"),
     )
 
 
 def _broken(entry: Entry) -> Broken:
-    return Broken(n=_number(entry, "n"), fault=_text(entry, "fault"), what=_text(entry, "what"))
+    return Broken(
+        n=fields.number(entry, "n"),
+        fault=fields.text(entry, "fault"),
+        what=fields.text(entry, "what"),
+    )
 
 
 def _points(entries: Iterable[Entry]) -> dict[str, int]:
@@ -296,5 +266,5 @@ def _points(entries: Iterable[Entry]) -> dict[str, int]:
     points: dict[str, int] = {}
     for entry in entries:
         for point in tracker.feed(entry):
-            points.setdefault(point, _number(entry, "n"))
+            points.setdefault(point, fields.number(entry, "n"))
     return points

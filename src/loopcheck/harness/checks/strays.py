@@ -222,12 +222,23 @@ def _again(case: _Case, execution: Execution) -> Iterator[Finding]:
     writes = _is_write(case.evidence, execution.tool)
     yield finding(
         "execution.once",
-        "must" if writes else "should",
+        "must" if writes and not _was_recognised(case, execution) else "should",
         ONCE_SENTENCE if writes else ONCE_READ_SENTENCE,
         expected=f"1 execution for call {first.call.name}",
         seen=executions([*(other.execution for other in others), execution]),
         entries=(execution.n, *(o.execution.n for o in others), first.call.n),
         why="a failed request or tool was retried together with what had already been done",
+    )
+
+
+def _was_recognised(case: _Case, execution: Execution) -> bool:
+    """Whether the system behind the tool knew the operation again although it was given no id,
+    so that nothing was done twice."""
+    effects = [one for one in case.evidence.effects if one.execution == execution.number]
+    return (
+        execution.operation_id is None
+        and bool(effects)
+        and all(effect.deduplicated for effect in effects)
     )
 
 
@@ -243,9 +254,17 @@ def _may_run_again(case: _Case, execution: Execution, others: Sequence[Match]) -
         for one in case.matching.strays
         if one.n < execution.n and case.reads(one, others[0].call)
     )
+    if all(one.ended == "rejected" for one in earlier):
+        return True  # the world refused it, and said that nothing was done
     if not _is_write(case.evidence, execution.tool):
-        return all(one.ended in ("error", "raised") for one in earlier)
+        failed = all(one.ended not in (None, "result") for one in earlier)
+        return failed or _behind_a_death(case, execution, others[0].call)
     return _deduplicated(case, execution, earlier) or _was_absent(case, execution, earlier)
+
+
+def _behind_a_death(case: _Case, execution: Execution, call: Issued) -> bool:
+    """Whether a process died between the call and this execution of it."""
+    return any(call.n < died < execution.n for died in case.evidence.deaths)
 
 
 def _deduplicated(case: _Case, execution: Execution, earlier: Sequence[Execution]) -> bool:

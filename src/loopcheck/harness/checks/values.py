@@ -173,7 +173,8 @@ def _members(
         if value is None and (name in sent or name not in needed):
             return Reading.DEFAULT
         # A function that does not take an argument cannot be entered with it.
-        undeclared = name in sent and bool(properties) and name not in properties
+        is_listed = bool(properties) or schema.get("additionalProperties") is False
+        undeclared = name in sent and is_listed and name not in properties
         return Reading.DEFAULT if undeclared else None
 
     return _worst(member(name) for name in sent.keys() | got.keys())

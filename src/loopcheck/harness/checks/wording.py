@@ -58,6 +58,6 @@ def ending(response: Response) -> str:
     return f"stop {response.stop}"
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: float, what: str) -> str:
     """`1 request`, `2 requests`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

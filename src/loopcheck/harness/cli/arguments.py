@@ -21,8 +21,14 @@ COMMANDS: Final = {
     "serve": "serve",
     "drift": "drift",
     "selftest": "selftest",
+    "report": "report_command",
+    "diff": "diff",
+    "fuzz": "fuzz",
+    "schema": "schema",
 }
-REPORTS: Final = ("json", "junit")
+REPORTS: Final = ("json", "junit", "html", "markdown")
+DIFFS: Final = ("terminal", "markdown", "json", "html")
+SCHEMAS: Final = ("scenario", "report", "worker")
 KINDS: Final = ("bug", "policy", "flaky")
 EXIT_CODES: Final = """\
 exit codes, the first that applies:
@@ -63,7 +69,21 @@ def _parser() -> argparse.ArgumentParser:
     version = f"loopcheck {metadata.version('loopcheck')}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_run, _list, _lint, _show, _doctor, _expected, _serve, _drift, _selftest):
+    for add in (
+        _run,
+        _report,
+        _diff,
+        _list,
+        _lint,
+        _show,
+        _doctor,
+        _expected,
+        _serve,
+        _drift,
+        _selftest,
+        _fuzz,
+        _schema,
+    ):
         add(commands)
     return parser
 
@@ -120,11 +140,70 @@ def _run(commands: _Commands) -> None:
         help="leave out this request rule, such as C1; may be given several times",
     )
     parser.add_argument(
+        "--processes",
+        choices=["sample", "all"],
+        default="sample",
+        help="run scenarios that end processes in one dialect and mode each (default), or in all",
+    )
+    parser.add_argument(
+        "--deaths",
+        action="append",
+        default=[],
+        metavar="POINT",
+        help="run the chosen cases with a process that dies at this point, such as "
+        "book.committed, and is resumed; 'all': undisturbed, and then at each point that came; "
+        "may be given several times",
+    )
+    parser.add_argument(
+        "--rivals",
+        action="store_true",
+        help="with --deaths: each death once more, with two processes that resume the run at once",
+    )
+    parser.add_argument(
         "--case-seconds",
         type=_seconds,
         default=30.0,
         metavar="SECONDS",
         help="after this time a case is ended and its target called hung (default 30)",
+    )
+
+
+def _report(commands: _Commands) -> None:
+    parser = _command(commands, "report", "render the JSON report of an earlier run")
+    parser.add_argument("report", type=Path, metavar="REPORT.json")
+    parser.add_argument(
+        "--to",
+        type=report_request,
+        action="append",
+        default=[],
+        metavar="KIND:PATH",
+        help=f"write it as {' or '.join(REPORTS)}; may be given several times; without it, what "
+        "the run printed is printed again",
+    )
+    parser.add_argument(
+        "--strict", choices=["should"], help="junit: findings of this level are failures, too"
+    )
+
+
+def _diff(commands: _Commands) -> None:
+    parser = _command(
+        commands, "diff", "compare two JSON reports; exit code 1 where something regressed"
+    )
+    parser.add_argument("before", type=Path, metavar="BEFORE.json")
+    parser.add_argument("after", type=Path, metavar="AFTER.json")
+    parser.add_argument(
+        "--format", choices=DIFFS, default="terminal", help="how it is printed (default terminal)"
+    )
+
+
+def _schema(commands: _Commands) -> None:
+    parser = _command(commands, "schema", "print the JSON Schema of one of the formats")
+    parser.add_argument(
+        "format",
+        nargs="?",
+        choices=SCHEMAS,
+        default="scenario",
+        help="scenario files (default), the JSON report, or lines of the worker protocol",
     )
 
 
@@ -201,6 +280,43 @@ def _selftest(commands: _Commands) -> None:
     _command(commands, "selftest", "put the checks on trial by loops that are known to be broken")
 
 
+def _fuzz(commands: _Commands) -> None:
+    parser = _command(commands, "fuzz", "search for scenarios that a target gets wrong")
+    parser.add_argument("--target", metavar="NAME", help="a target's name, or module:attr")
+    parser.add_argument(
+        "--examples", type=_count, default=200, metavar="N", help="how many (default 200)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="what is drawn follows from it")
+    parser.add_argument(
+        "--dialect",
+        action="append",
+        choices=DIALECTS,
+        help="draw in this protocol only; may be given several times",
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="DIR",
+        help="where scenario files and journals are written (default .loopcheck/fuzz)",
+    )
+    parser.add_argument(
+        "--database",
+        metavar="WHERE",
+        help="Hypothesis's database of failing examples: a folder (default .hypothesis/examples), "
+        "redis://HOST:PORT/N, or none",
+    )
+    parser.add_argument(
+        "--slow", action="store_true", help="also what takes seconds: stalls, tools that hang"
+    )
+    parser.add_argument(
+        "--case-seconds",
+        type=_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="after this time a case is ended and its target called hung (default 10)",
+    )
+
+
 def report_request(text: str) -> tuple[str, Path]:
     """The kind and the path of a report that is asked for."""
     kind, colon, path = text.partition(":")
@@ -211,6 +327,12 @@ def report_request(text: str) -> tuple[str, Path]:
     if not colon or not path:
         raise argparse.ArgumentTypeError(f"{text!r} names no file; write {kind}:PATH")
     return kind, Path(path)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

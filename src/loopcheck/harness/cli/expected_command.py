@@ -10,6 +10,7 @@ from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.cli.document import LAST_REPORT
 from loopcheck.harness.cli.selection import select
 from loopcheck.harness.config import Config, find
+from loopcheck.harness.deaths import named
 from loopcheck.harness.exit_code import AS_EXPECTED
 from loopcheck.harness.expected import Usage, load, usage
 from loopcheck.harness.expected_text import NEW, with_entry, without
@@ -44,7 +45,9 @@ def _add(options: Namespace, config: Config, path: Path) -> int:
 
 def _check_case(glob: str, config: Config) -> None:
     """An entry that names no case would never be needed, nor be found stale."""
-    if not any(matches(glob, spec.id) for spec in select([glob], config, cwd=config.root)):
+    case, death = named(glob)
+    shown = case if death is not None and "*" in death.point else glob
+    if not any(matches(shown, spec.id) for spec in select([shown], config, cwd=config.root)):
         raise UsageError(f"{glob!r} names no case; write an id or a glob of ids")
 
 

@@ -21,25 +21,32 @@ class Progress:
     cases: Sequence[CaseSpec]
     suite: str
     listed: Expected
+    samples: bool = False
     _card: TargetCard | None = None
     _width: int = 0
     _clock: float = 0.0
     _smoked: bool = field(default=False)
+    _below: str | None = None
 
     def started(self, card: TargetCard) -> None:
         """The target answered; its smoke case comes next."""
-        mine = declared(self.cases, card)
+        mine = declared(self.cases, card, samples=self.samples)
+        left_out = len(declared(self.cases, card)) - len(mine)
         self._card, self._clock = card, time.perf_counter()
         self._width = max((len(spec.id) for spec in mine), default=0)
         dialects = dict.fromkeys(spec.dialect for spec in mine)
         _say(terminal.opening(card, suite=self.suite, cases=len(mine), dialects=dialects))
+        if left_out:
+            _say(terminal.sample_line(left_out))
 
     def case(self, result: CaseResult) -> None:
         """A case was judged. The smoke case went well, since none runs otherwise."""
         self._smoke(time.perf_counter() - self._clock - result.seconds)
         if self._card is not None:
             result = apply(result, self.listed, self._card, today=date.today())
-        _say(terminal.case_line(result, width=self._width))
+        _say(terminal.case_line(result, width=self._width, below=self._below))
+        if not result.is_death:
+            self._below = result.case
 
     def ended(self, result: TargetResult) -> None:
         """All cases were judged, or the target is broken."""

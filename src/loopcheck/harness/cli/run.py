@@ -13,21 +13,19 @@ from pathlib import Path
 from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness import expected
 from loopcheck.harness.cases import CaseSpec
-from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.cli.document import LAST, LAST_REPORT, Run, report
 from loopcheck.harness.cli.leniency import rules_left_out
 from loopcheck.harness.cli.progress import Progress
-from loopcheck.harness.cli.selection import select, targets
+from loopcheck.harness.cli.rendering import ADVICE, check_paths, rendered, write
+from loopcheck.harness.cli.selection import deaths, select, targets
 from loopcheck.harness.cli.trial import put_on_trial
 from loopcheck.harness.config import Config, TargetSource, find
 from loopcheck.harness.exit_code import NOTHING_RAN, exit_code
 from loopcheck.harness.results import Report, TargetResult
 from loopcheck.harness.runner import RunOptions
 from loopcheck.harness.suites import check_suite
-from loopcheck.reports import json_report, junit, terminal
-
-ADVICE = {check.id: check.advice for check in CHECKS}
+from loopcheck.reports import terminal
 
 
 def run(options: Namespace) -> int:
@@ -39,18 +37,20 @@ def run(options: Namespace) -> int:
     listed = expected.load(options.expected) if options.expected else expected.find(config.root)
     suite = _suite(options, config)
     lenient = rules_left_out(options.lenient, DIALECTS)
-    _check_paths([path for _, path in options.report])
+    check_paths([path for _, path in options.report], "--report")
     setting = RunOptions(
         seed=options.seed,
+        samples=_samples(options),
         lenient=lenient,
         case_seconds=options.case_seconds,
+        deaths=deaths(options.deaths, cases, rivals=options.rivals),
         journal_folder=Path(os.path.relpath(config.root)) / LAST,
     )
     results: list[TargetResult] = []
     for source in sources:
         if results:
             print(_closing(results[-1], setting), end="\n\n", flush=True)
-        show = Progress(cases=cases, suite=suite, listed=listed)
+        show = Progress(cases=cases, suite=suite, listed=listed, samples=setting.samples)
         results.append(_one(source, cases, setting, show, listed))
     code = exit_code(results, strict_should=options.strict == "should")
     print(_closing(results[-1], setting, code), flush=True)
@@ -71,23 +71,17 @@ def run(options: Namespace) -> int:
     return code
 
 
+def _samples(options: Namespace) -> bool:
+    """Whether cases that end processes are sampled; never those that are named themselves."""
+    named = any(pattern.endswith("]") for pattern in options.patterns)
+    return options.processes == "sample" and not named and not options.deaths
+
+
 def _suite(options: Namespace, config: Config) -> str:
     try:
         return check_suite(options.suite or config.suite)
     except ValueError as error:
         raise UsageError(f"--suite: {error}") from None
-
-
-def _check_paths(paths: Sequence[Path]) -> None:
-    """Finds out before the run, and not after it, that a report cannot be written."""
-    for path in paths:
-        if paths.count(path) > 1:
-            raise UsageError(f"--report: two reports would be written to {path}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.open("a", encoding="utf-8").close()
-        except OSError as error:
-            raise UsageError(f"--report: {path} cannot be written: {error.strerror}") from None
 
 
 def _one(
@@ -116,11 +110,6 @@ def _write(document: Report, options: Namespace, config: Config) -> None:
     """Writes what was asked for, and the last report, from which `expected update` works."""
     last = config.root / LAST_REPORT
     last.parent.mkdir(parents=True, exist_ok=True)
-    last.write_text(json_report.dump(document), encoding="utf-8")
     strict = options.strict == "should"
-    for kind, path in options.report:
-        if kind == "json":
-            path.write_text(json_report.dump(document), encoding="utf-8")
-        else:
-            text = junit.render(document, advice=ADVICE, strict_should=strict)
-            path.write_text(text, encoding="utf-8")
+    texts = {path: rendered(kind, document, strict_should=strict) for kind, path in options.report}
+    write({last: rendered("json", document), **texts}, "--report")

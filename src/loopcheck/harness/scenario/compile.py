@@ -15,12 +15,14 @@ from loopcheck.fake_providers.script import (
     DialectName,
     Fault,
     Hosted,
+    Lane,
     Mode,
     Place,
     Quirk,
     Refuse,
     Say,
     Script,
+    Section,
     Stop,
     Think,
     Turn,
@@ -28,6 +30,7 @@ from loopcheck.fake_providers.script import (
     answer,
 )
 from loopcheck.harness.scenario import content
+from loopcheck.harness.scenario.control_model import InsideModel
 from loopcheck.harness.scenario.duration import milliseconds
 from loopcheck.harness.scenario.json_text import compact
 from loopcheck.harness.scenario.model import (
@@ -38,6 +41,7 @@ from loopcheck.harness.scenario.model import (
     DeliveryModel,
     HostedResultModel,
     ItemModel,
+    MessageModel,
     PlaceModel,
     QuirkModel,
     RetryDateModel,
@@ -55,15 +59,48 @@ _WHOLE_DELIVERY: Final = ("segments", "keep_alive")
 
 def compile_script(scenario: Scenario, dialect: DialectName, mode: Mode) -> Script:
     """The scenario's script: per-dialect values chosen, defaults filled in, each attempt whole."""
-    numbered = enumerate((*scenario.turns, *scenario.otherwise), 1)
+    scripted = scenario.turns
+    numbered = enumerate((*scripted, *scenario.otherwise), 1)
     turns = [_turn(n, turn, scenario, dialect, mode) for n, turn in numbered]
-    count = len(scenario.turns)
+    count = len(scripted)
     return Script(
         turns=tuple(turns[:count]),
         otherwise=tuple(turns[count:]),
         prompt=scenario.prompt,
         tools=tuple(scenario.client_tools),
+        later=tuple(_later(scenario)),
+        lanes=tuple(_lanes(scenario)),
+        earlier=tuple((said.role, said.text) for said in scenario.said_earlier),
     )
+
+
+def _later(scenario: Scenario) -> Iterator[Section]:
+    """The parts of the script behind the first."""
+    opened: list[tuple[MessageModel, int]] = []
+    turns = 0
+    for entry in scenario.entries:
+        if isinstance(entry, MessageModel):
+            opened.append((entry, turns + 1))
+        else:
+            turns += 1
+    ends = [first - 1 for _, first in opened[1:]]
+    for number, ((entry, first), last) in enumerate(zip(opened, [*ends, turns], strict=False), 1):
+        yield Section(
+            number=number,
+            text=entry.user or entry.run,
+            first=first,
+            last=last,
+            fresh=entry.run is not None,
+        )
+
+
+def _lanes(scenario: Scenario) -> Iterator[Lane]:
+    """The lanes, whose turns are numbered on."""
+    last = len(scenario.turns) - sum(len(lane.turns) for lane in scenario.lanes.values())
+    for name, lane in scenario.lanes.items():
+        first, last = last + 1, last + len(lane.turns)
+        tools = None if lane.if_.tools is None else frozenset(lane.if_.tools)
+        yield Lane(name=name, first=first, last=last, model=lane.if_.model, tools=tools)
 
 
 def arguments_text(call: CallModel) -> str:
@@ -86,6 +123,7 @@ def _turn(
         attempts=tuple(_attempt(a, turn, scenario, dialect, mode) for a in attempts),
         optional=turn.optional,
         must_reach=turn.must_reach,
+        tool_choice=None if turn.if_ is None else turn.if_.tool_choice,
     )
 
 
@@ -106,7 +144,7 @@ def _attempt(
         content=pieces,
         stop=answer(pieces, stop=stop).stop,
         usage=_usage(usage) if usage else None,
-        delivery=_delivery(levels, dialect, mode),
+        delivery=replace(_delivery(levels, dialect, mode), marks=tuple(_marks(scenario, mode))),
         fault=_fault(attempt, dialect),
         times=attempt.times,
         until=attempt.until,
@@ -175,6 +213,14 @@ def _hosted_result(
     call = next(call for call in calls if call.label == found.of)
     hosted = _hosted(call, scenario, dialect, found.value)
     return replace(hosted, label=f"{found.of}-result", of=found.of)
+
+
+def _marks(scenario: Scenario, mode: Mode) -> Iterator[tuple[Place, str]]:
+    """The places in streams at which something happens from outside."""
+    for rule in scenario.meanwhile if mode == "stream" else ():
+        for when in rule.when:
+            if isinstance(when, InsideModel):
+                yield Place(inside=when.in_, after=when.after), str(when)
 
 
 def _quirks(levels: Iterable[Quirks | None], dialect: DialectName) -> tuple[Quirk, ...]:

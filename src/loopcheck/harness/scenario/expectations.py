@@ -100,6 +100,11 @@ class AnyOfOutcome(Strict):
     any_of: tuple[OutcomeText, ...]
 
 
+OneOutcome: TypeAlias = Annotated[
+    Annotated[OutcomeText, Tag("text")] | Annotated[AnyOfOutcome, Tag("a mapping")], ByShape
+]
+
+
 class RequestsModel(Strict):
     """Quantities by `total`, `side`, `otherwise` and `turn<n>`, with `tools` and `retries`."""
 
@@ -114,8 +119,37 @@ class RequestsModel(Strict):
     retries: Literal["same"] | None = None
 
 
+class HistoryModel(Strict):
+    """What a conversation holds. `calls`, `results` and `images` are labels, exactly these in any
+    order; the others are entries such as `user` or `result pay/1`. `sent` is exactly what the
+    request itself brought."""
+
+    calls: tuple[str, ...] | None = None
+    results: tuple[str, ...] | None = None
+    images: tuple[str, ...] | None = None
+    order: tuple[str, ...] = ()
+    last: str | None = None
+    lacks: tuple[str, ...] = ()
+    sent: tuple[str, ...] | None = None
+
+
+class AnyOfHistory(Strict):
+    any_of: Annotated[tuple[HistoryModel, ...], Field(min_length=1)]
+
+
+def _history(value: object) -> str:
+    return _keyed(value, keys=("any_of",), otherwise="a mapping")
+
+
+History: TypeAlias = Annotated[
+    Annotated[HistoryModel, Tag("a mapping")] | Annotated[AnyOfHistory, Tag("any_of")],
+    Discriminator(_history),
+]
+
+
 class ExpectLevel(Strict):
-    """What a scenario expects at one level. An outcome is `state` or `state/reason`."""
+    """What a scenario expects at one level. An outcome is `state` or `state/reason`; a list has
+    one for the prompt and one for each further message or run."""
 
     executions: dict[str, Quantity] | None = None
     effects: dict[str, Quantity] | None = None
@@ -123,11 +157,21 @@ class ExpectLevel(Strict):
     outcome: Annotated[
         Annotated[OutcomeText, Tag("text")]
         | Annotated[AnyOfOutcome, Tag("a mapping")]
+        | Annotated[tuple[OneOutcome, ...], Tag("a list")]
         | Annotated[None, Tag("nothing")],
         ByShape,
     ] = None
     order: tuple[str, ...] = ()
     requests: RequestsModel | None = None
+    history: dict[str, History] = Field(default_factory=dict)
+
+    @property
+    def outcomes(self) -> tuple[tuple[str, ...], ...]:
+        """The outcomes that will do, for each part of the case; none where nothing is expected."""
+        if self.outcome is None:
+            return ()
+        parts = self.outcome if isinstance(self.outcome, tuple) else (self.outcome,)
+        return tuple(p.any_of if isinstance(p, AnyOfOutcome) else (p,) for p in parts)
 
 
 class Expect(Strict):

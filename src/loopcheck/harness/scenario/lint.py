@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopcheck.harness.scenario import (
+    lint_control,
     lint_dialects,
     lint_expect,
+    lint_given,
+    lint_history,
+    lint_lanes,
     lint_quirks,
     lint_stream,
     lint_tools,
@@ -39,13 +43,16 @@ def lint(scenario: Scenario, source: Source) -> list[Problem]:
         _calls,
         _content,
         _reached,
-        _tool_choice,
         _request_rules,
+        lint_given.lint,
+        lint_lanes.lint,
         lint_tools.lint,
         lint_dialects.lint,
         lint_stream.lint,
         lint_quirks.lint,
+        lint_control.lint,
         lint_expect.lint,
+        lint_history.lint,
     )
     return [problem for rule in rules for problem in rule(scenario, source)]
 
@@ -155,13 +162,6 @@ def _reached(scenario: Scenario, source: Source) -> Iterator[Problem]:
         if turn.optional and turn.must_reach:
             message = "a turn is not both optional and must_reach"
             yield source.problem((*path, "must_reach"), message, key=True)
-
-
-def _tool_choice(scenario: Scenario, source: Source) -> Iterator[Problem]:
-    known = ("auto", "required", "none", *scenario.client_tools)
-    if scenario.tool_choice not in known:
-        message = f"tool_choice {scenario.tool_choice!r} is no tool of this file"
-        yield source.problem(("tool_choice",), message, did_you_mean(scenario.tool_choice, known))
 
 
 def _request_rules(scenario: Scenario, source: Source) -> Iterator[Problem]:

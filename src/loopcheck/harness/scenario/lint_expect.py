@@ -9,17 +9,24 @@ from typing import Final, get_args
 from loopcheck.harness.results import Level
 from loopcheck.harness.scenario import walk
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
-from loopcheck.harness.scenario.expectations import AnyOfOutcome, AnyOfResult, ExpectLevel
+from loopcheck.harness.scenario.expectations import AnyOfResult, ExpectLevel
 from loopcheck.harness.scenario.json_text import whole_object
 from loopcheck.harness.scenario.model import CallModel, Scenario, ToolModel
 from loopcheck.harness.scenario.point_names import complaint
 from loopcheck.harness.scenario.schemas import accepts
+from loopcheck.harness.scenario.tool_model import HANGING, Behaviour, name_of
 from loopcheck.harness.scenario.yaml_source import Path, Source
 
 _TURN: Final = re.compile(r"turn[1-9][0-9]{0,3}\Z")
-_FAILING: Final = frozenset(
-    {"raises", "raises-timeout", "rejects", "commit-then-raise", "commit-then-lose-response"}
+_RAISING: Final[tuple[Behaviour, ...]] = (
+    "raises",
+    "raises-timeout",
+    "rejects",
+    "rate-limited",
+    "commit-then-raise",
+    "commit-then-lose-response",
 )
+_FAILING: Final = HANGING.union(_RAISING)
 _CUT: Final = frozenset({"length", "filter", "refusal", "context"})
 _MAY_STOP: Final = "this is too much for must: an honest loop may stop here instead"
 
@@ -85,11 +92,10 @@ def _too_much(scenario: Scenario, source: Source) -> Iterator[Problem]:
             hint = "add none: {any_of: [error, none]}"
             place = ("expect", "must", "results", label)
             yield source.problem(place, _MAY_STOP, hint)
-    outcomes = must.outcome
-    only = outcomes.any_of if isinstance(outcomes, AnyOfOutcome) else (outcomes,)
-    if {str(word).partition("/")[0] for word in only} == {"completed"} and (
-        shaky or _disturbed(scenario, source)
-    ):
+    demanding = any(
+        {word.partition("/")[0] for word in words} == {"completed"} for words in must.outcomes
+    )
+    if demanding and (shaky or _disturbed(scenario, source)):
         hint = "add failed: {any_of: [completed, failed]}"
         yield source.problem(("expect", "must", "outcome"), _MAY_STOP, hint)
 
@@ -112,9 +118,8 @@ def _may_end_the_run(call: CallModel, tool: ToolModel | None) -> bool:
     arguments = whole_object(call.raw_args) if call.raw_args else call.args or {}
     if tool is None or arguments is None or not accepts(tool.parameters, arguments):
         return True
-    behaves = tool.behaves
-    words = behaves.get(call.label, ()) if isinstance(behaves, dict) else behaves
-    return bool(_FAILING.intersection(words))
+    failing = any(name_of(entry) in _FAILING for entry in tool.behaviours_of(call.label))
+    return failing or "denied" in tool.permission
 
 
 def _disturbed(scenario: Scenario, source: Source) -> bool:

@@ -11,9 +11,12 @@ from loopcheck.harness.scenario import point_names, walk
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
 from loopcheck.harness.scenario.model import Scenario, ToolModel
 from loopcheck.harness.scenario.schemas import complaint
+from loopcheck.harness.scenario.tool_model import HANGING, name_of
 from loopcheck.harness.scenario.yaml_source import Path, Source
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_OF_ASKED: Final = frozenset({"kind", "description", "args", "schema_"})
+_RESULTS: Final = ("returns", "returns_each", "returns_parts")
 
 
 def lint(scenario: Scenario, source: Source) -> Iterator[Problem]:
@@ -30,7 +33,12 @@ def lint(scenario: Scenario, source: Source) -> Iterator[Problem]:
             message = "'type' is for hosted tools"
             yield source.problem((*path, "type"), message, key=True)
         yield from _schema(path, tool, source)
+        yield from _wanted(path, tool, scenario, source)
+        if tool.kind == "ask":
+            yield from _asked(path, tool, source)
+            continue
         yield from _operation(path, tool, source)
+        yield from _results(path, tool, source)
         yield from _behaviours(path, name, tool, scenario, source)
         yield from _gates(path, tool, scenario, source)
 
@@ -46,6 +54,49 @@ def _hosted(path: Path, tool: ToolModel, scenario: Scenario, source: Source) -> 
         hint = "such as type: {responses: web_search_call, messages: web_search}"
         message = f"a hosted tool has a type on the wire, also in {', '.join(lacking)}"
         yield source.problem(path, message, hint, key=True)
+
+
+def _wanted(path: Path, tool: ToolModel, scenario: Scenario, source: Source) -> Iterator[Problem]:
+    """What only some targets bear, and the scenario has to say that it needs."""
+    for key, capability, what in _wants(tool):
+        if capability not in scenario.needs:
+            hint = "a target that does not claim it is then not declared"
+            message = f"{what} wants needs: [{capability}]"
+            yield source.problem((*path, *key), message, hint)
+
+
+def _wants(tool: ToolModel) -> Iterator[tuple[Path, str, str]]:
+    if tool.kind == "ask":
+        yield ("kind",), "input", "a tool that a person answers"
+    if tool.approval != "allow":
+        yield ("approval",), "approval", f"'approval: {tool.approval}'"
+    if any(part.image for part in tool.returns_parts or ()):
+        yield ("returns_parts",), "images", "a result with an image"
+    hanging = next((word for word in _every_behaviour(tool) if word in HANGING), None)
+    if hanging is not None:
+        yield ("behaves",), "tool_timeout", f"{hanging!r}"
+
+
+def _every_behaviour(tool: ToolModel) -> Iterator[str]:
+    lists = tool.behaves.values() if isinstance(tool.behaves, dict) else (tool.behaves,)
+    return (name_of(entry) for entries in lists for entry in entries)
+
+
+def _asked(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:
+    for key in tool.model_fields_set - _OF_ASKED:
+        message = f"{key!r} does nothing: a person gives the answer"
+        yield source.problem((*path, key), message, key=True)
+
+
+def _results(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:
+    given = [key for key in _RESULTS if key in tool.model_fields_set]
+    if "returns_parts" in given and len(given) > 1:
+        message = f"'returns_parts' stands instead of {given[0]!r}"
+        yield source.problem((*path, "returns_parts"), message, key=True)
+    for number, part in enumerate(tool.returns_parts or ()):
+        if (part.text is None) == (part.image is None):
+            message = "a part is one of text, image"
+            yield source.problem((*path, "returns_parts", number), message)
 
 
 def _schema(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:
@@ -89,9 +140,15 @@ def _behaviours(
 
 
 def _gates(path: Path, tool: ToolModel, scenario: Scenario, source: Source) -> Iterator[Problem]:
-    single = (*path, "returns_after", 0) not in source.values
-    for number, point in enumerate(tool.returns_after):
-        wrong = point_names.complaint(point, scenario)
-        if wrong is not None:
-            place = (*path, "returns_after") if single else (*path, "returns_after", number)
-            yield source.problem(place, *wrong)
+    for key, points in (
+        ("returns_after", tool.returns_after),
+        ("commits_after", tool.commits_after),
+    ):
+        single = (*path, key, 0) not in source.values
+        for number, point in enumerate(points):
+            wrong = point_names.complaint(point, scenario)
+            if wrong is not None:
+                yield source.problem((*path, key) if single else (*path, key, number), *wrong)
+    if tool.commits_after and tool.kind == "read":
+        message = "'commits_after' does nothing: a read has no effect"
+        yield source.problem((*path, "commits_after"), message, key=True)

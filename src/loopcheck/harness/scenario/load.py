@@ -122,9 +122,9 @@ def load_all(files: Iterable[ScenarioFile]) -> list[Scenario]:
 def discover(patterns: Sequence[str], *, cwd: Path) -> list[Scenario]:
     """The scenarios that these patterns name, in the order of the patterns, each once.
 
-    A pattern is `builtin:core` or `builtin:all`, a file, a folder or a glob of files (relative to
-    `cwd`), or an id or glob of ids of the built-in catalogue. Raises ScenarioError for a pattern
-    that names nothing.
+    A pattern is `builtin:all` (the catalogue) or `builtin:core` (what a pull request can
+    afford), a file, a folder or a glob of files (relative to `cwd`), or an id or glob of ids of
+    the built-in catalogue. Raises ScenarioError for a pattern that names nothing.
     """
     return load_all(find_files(patterns, cwd=cwd))
 
@@ -156,7 +156,8 @@ def find_files(patterns: Sequence[str], *, cwd: Path) -> list[ScenarioFile]:
 def _matches(pattern: str, cwd: Path) -> Iterator[ScenarioFile]:
     builtin = _files_below(CATALOGUE, CATALOGUE)
     if pattern in ("builtin:core", "builtin:all"):
-        yield from builtin
+        core = _core() if pattern == "builtin:core" else frozenset(file.id for file in builtin)
+        yield from (file for file in builtin if file.id in core)
         return
     path = cwd / pattern
     if path.is_dir():
@@ -166,6 +167,12 @@ def _matches(pattern: str, cwd: Path) -> Iterator[ScenarioFile]:
     else:
         users = list(_glob(pattern, cwd))
         yield from users or _by_id(pattern, builtin)
+
+
+def _core() -> frozenset[str]:
+    """The ids of the scenarios that a pull request can afford."""
+    lines = (CATALOGUE / "core.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
 def _by_id(pattern: str, files: Iterable[ScenarioFile]) -> Iterator[ScenarioFile]:

@@ -1,15 +1,11 @@
-"""The scenario format as types: what a valid YAML file means. See docs/format.md.
-
-Only the keys that are built stand here. `NOT_BUILT` names the others of the format, so that a
-file which uses one is told so and not that the key is unknown.
-"""
+"""The scenario format as types: what a valid YAML file means. See docs/format.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from loopcheck.fake_providers.script import (
     DialectName,
@@ -18,6 +14,13 @@ from loopcheck.fake_providers.script import (
     FaultKind,
     Mode,
     Stop,
+)
+from loopcheck.harness.scenario.control_model import (
+    OF_A_PROCESS,
+    EarlierModel,
+    MeanwhileModel,
+    MessageModel,
+    entry_shape,
 )
 from loopcheck.harness.scenario.expectations import (
     AnyOfOutcome,
@@ -57,10 +60,9 @@ from loopcheck.harness.scenario.stream_model import (
     RetryDateModel,
 )
 from loopcheck.harness.scenario.tool_model import Behaviour, ToolModel
+from loopcheck.harness.task import Lane, Message, StateAt
 
 __all__ = [
-    "NOT_BUILT",
-    "NOT_BUILT_WORDS",
     "AnyOfOutcome",
     "AnyOfQuantity",
     "AnyOfResult",
@@ -72,12 +74,18 @@ __all__ = [
     "Behaviour",
     "CallModel",
     "DeliveryModel",
+    "EarlierModel",
     "Exact",
     "Expect",
     "ExpectLevel",
     "HostedResultModel",
+    "IfModel",
     "ItemModel",
+    "LaneIfModel",
+    "LaneModel",
     "LimitsModel",
+    "MeanwhileModel",
+    "MessageModel",
     "PauseModel",
     "PlaceModel",
     "Quantity",
@@ -92,17 +100,6 @@ __all__ = [
     "UsageModel",
     "ValueResult",
 ]
-
-NOT_BUILT: Final[dict[str, frozenset[str]]] = {
-    "Scenario": frozenset({"earlier", "state", "lanes", "meanwhile"}),
-    "ToolModel": frozenset({"returns_parts", "commits_after", "approval", "permission"}),
-    "TurnModel": frozenset({"user", "run", "if"}),
-    "LimitsModel": frozenset({"cost", "context", "repeats"}),
-    "ExpectLevel": frozenset({"history"}),
-}
-NOT_BUILT_WORDS: Final = frozenset(
-    {"ask", "never-answers", "rate-limited", "commit-then-hang", "commit-late"}
-)
 
 
 class CallModel(Strict):
@@ -189,9 +186,16 @@ Attempts: TypeAlias = Annotated[
 ]
 
 
+class IfModel(Strict):
+    """What a request has to ask for, so that a turn beyond the script answers it."""
+
+    tool_choice: str
+
+
 class TurnModel(Strict):
     """One model response. `think`, `say`, `calls`, or a refusal; `items` gives another order."""
 
+    if_: IfModel | None = Field(default=None, alias="if")
     think: str | None = None
     say: str | None = None
     calls: tuple[CallModel, ...] = ()
@@ -220,11 +224,33 @@ def _calls_in(owner: TurnModel | AttemptModel) -> Iterator[CallModel]:
     yield from (item.call for item in owner.items or () if item.call is not None)
 
 
+def _words(rule: MeanwhileModel) -> Iterator[str]:
+    return (action for action in rule.do if isinstance(action, str))
+
+
+class LaneIfModel(Strict):
+    """Which requests a lane claims: those for this model (a glob) that offer just these tools of
+    the file."""
+
+    model: Text | None = None
+    tools: tuple[str, ...] | None = None
+
+
+class LaneModel(Strict):
+    """A conversation beside the others of a run, at the same time."""
+
+    if_: LaneIfModel = Field(alias="if")
+    turns: tuple[TurnModel, ...]
+
+
 class LimitsModel(Strict):
     rounds: Positive | None = None
     tool_calls: Positive | None = None
     seconds: Annotated[float, Field(strict=True, gt=0)] | None = None
     tokens: Positive | None = None
+    cost: Annotated[float, Field(strict=True, gt=0)] | None = None
+    context: Positive | None = None
+    repeats: Positive | None = None
 
     @property
     def given(self) -> bool:
@@ -256,18 +282,62 @@ class Scenario(Strict):
     ] = "all"
     modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = ("whole", "stream")
     prompt: Text
+    earlier: tuple[EarlierModel, ...] = ()
+    state: StateAt = "client"
     tool_choice: str = "auto"
     limits: LimitsModel = LimitsModel()
     tools: dict[str, ToolModel] = Field(default_factory=dict)
-    turns: tuple[TurnModel, ...]
+    entries: tuple[
+        Annotated[
+            Annotated[TurnModel, Tag("a turn")] | Annotated[MessageModel, Tag("a message")],
+            Discriminator(entry_shape),
+        ],
+        ...,
+    ] = Field(alias="turns")
     otherwise: Annotated[tuple[TurnModel, ...], BeforeValidator(as_list), Field(min_length=1)] = (
         TurnModel(say="Finished."),
     )
+    lanes: dict[str, LaneModel] = Field(default_factory=dict)
     quirks: Quirks | None = None
     delivery: DeliveryModel = DeliveryModel()
+    meanwhile: tuple[MeanwhileModel, ...] = ()
     rules: RulesModel = RulesModel()
     expect: Expect = Expect()
     variants: dict[str, dict[str, object]] = Field(default_factory=dict)
+
+    @property
+    def turns(self) -> tuple[TurnModel, ...]:
+        """The model's responses, numbered from 1, without what people say between them; those of
+        the lanes last."""
+        scripted = (entry for entry in self.entries if isinstance(entry, TurnModel))
+        return (*scripted, *(turn for lane in self.lanes.values() for turn in lane.turns))
+
+    @property
+    def messages(self) -> tuple[MessageModel, ...]:
+        """What begins each part of the case behind the first."""
+        return tuple(entry for entry in self.entries if isinstance(entry, MessageModel))
+
+    @property
+    def conversations(self) -> tuple[Lane, ...]:
+        """The lanes, as the target is told of them."""
+        return tuple(
+            Lane(name=name, model=lane.if_.model, tools=lane.if_.tools)
+            for name, lane in self.lanes.items()
+        )
+
+    @property
+    def said_earlier(self) -> tuple[Message, ...]:
+        """What was said in the conversation before the task."""
+        return tuple(
+            Message(role="user" if entry.say is None else "assistant", text=text)
+            for entry in self.earlier
+            if (text := entry.user or entry.say)
+        )
+
+    @property
+    def kills(self) -> bool:
+        """Whether the case ends a process, which only a target with its own can bear."""
+        return any(OF_A_PROCESS.intersection(_words(rule)) for rule in self.meanwhile)
 
     @property
     def client_tools(self) -> dict[str, ToolModel]:

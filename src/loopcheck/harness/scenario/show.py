@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
 from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.answers import prepare
@@ -22,7 +22,9 @@ from loopcheck.fake_providers.script import (
     Turn,
 )
 from loopcheck.fake_providers.wire import Frame, OfferedTool, Reading
+from loopcheck.harness.results import Level
 from loopcheck.harness.scenario.compile import compile_script
+from loopcheck.harness.scenario.control_model import Action
 from loopcheck.harness.scenario.expectations import AnyOfResult, ValueResult
 from loopcheck.harness.scenario.json_text import compact
 from loopcheck.harness.scenario.model import Scenario
@@ -51,12 +53,15 @@ def show(
     first of each response stand there, unless `every_frame` is asked for."""
     script = compile_script(scenario, dialect, mode)
     reading = _reading(scenario, dialect, mode)
-    lines: list[str] = []
+    lines = list(_earlier(script))
     for number, turn in enumerate((*script.turns, *script.otherwise), 1):
         beyond = number > len(script.turns)
+        lines.extend(_messages(number, script))
         if not beyond:
             lines.append(_expected(turn, script, scenario))
-        name = "otherwise" if beyond else f"turn {number}"
+            lines.extend(_history(number, scenario))
+        asked_for = f" (tool_choice {turn.tool_choice})" if turn.tool_choice else ""
+        name = f"otherwise{asked_for}" if beyond else f"turn {number}"
         for title, attempt, asked in _attempts(name, turn):
             answer = prepare(reading, attempt, turn=number, asked=asked, seed=seed, number=number)
             fault = f", {_fault(attempt.fault)}" if attempt.fault else ""
@@ -68,7 +73,48 @@ def show(
                 continue
             lines[-1] += f", {_sent(rendered, mode, every_frame)}"
             lines.extend(_frames(rendered, every_frame))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_meanwhile(scenario)])
+
+
+def _earlier(script: Script) -> Iterator[str]:
+    """What was said in the conversation before."""
+    for role, text in script.earlier:
+        who = "the user" if role == "user" else "the model"
+        yield f"earlier, {who}: {_shortened(text)}"
+
+
+def _messages(number: int, script: Script) -> Iterator[str]:
+    """What is said before this turn, in a conversation that goes on or in another run; the lane
+    that begins with it."""
+    for section in script.later:
+        if section.first == number:
+            how = "another run" if section.fresh else "the user"
+            yield f"{how}: {_shortened(section.text or '')}"
+    for lane in script.lanes:
+        if lane.first == number:
+            model = f", model {lane.model}" if lane.model else ""
+            tools = (
+                f", tools {', '.join(sorted(lane.tools)) or 'none'}"
+                if lane.tools is not None
+                else ""
+            )
+            yield f"lane {lane.name}{model}{tools}:"
+
+
+def _meanwhile(scenario: Scenario) -> Iterator[str]:
+    """What happens from outside, and when."""
+    for rule in scenario.meanwhile:
+        when = " and ".join(map(str, rule.when))
+        after = f", after {rule.after}" if rule.after is not None else ""
+        does = ", then ".join(_action(action) for action in rule.do)
+        yield f"meanwhile, at {when}{after}: {does}"
+
+
+def _action(action: Action) -> str:
+    if isinstance(action, str):
+        return action
+    given = action.model_dump(exclude_defaults=True)
+    return " ".join(f"{k} {v if isinstance(v, str) else compact(v)}" for k, v in given.items())
 
 
 def _reading(scenario: Scenario, dialect: DialectName, mode: Mode) -> Reading:
@@ -87,7 +133,12 @@ def _reading(scenario: Scenario, dialect: DialectName, mode: Mode) -> Reading:
 def _expected(turn: Turn, script: Script, scenario: Scenario) -> str:
     unless = ", unless the run has ended" if turn.optional else ""
     start = f"request {turn.number} expected{unless}: "
-    if turn.number == 1:
+    section = next(s for s in script.sections if s.first <= turn.number <= s.last)
+    if turn.number == section.first and not section.fresh:
+        return f"{start}the conversation, and 1 more user message"
+    if turn.number == section.first and section.text is None:
+        return f"{start}any that the lane claims"
+    if turn.number == section.first:
         tools = ", ".join(scenario.tools)
         return start + "1 user message" + (f", tools {tools}" if tools else "")
     labels = [call.label for call in script.turns[turn.number - 2].attempts[-1].calls]
@@ -95,6 +146,15 @@ def _expected(turn: Turn, script: Script, scenario: Scenario) -> str:
         return start + "the same conversation, asked again"
     named = _listed([f"{label}{_wanted(label, scenario)}" for label in labels])
     return start + f"{_count(len(labels), 'result')}, for {named}"
+
+
+def _history(number: int, scenario: Scenario) -> Iterator[str]:
+    """What the conversation has to hold when this turn is asked for, by level."""
+    for level in get_args(Level):
+        expected = scenario.expect.level(level).history.get(f"turn{number}")
+        if expected is not None:
+            words = compact(expected.model_dump(exclude_defaults=True))
+            yield f"  {level} hold {words}"
 
 
 def _wanted(label: str, scenario: Scenario) -> str:

@@ -55,9 +55,13 @@ def dialects(scenario: Scenario) -> tuple[DialectName, ...]:
 
 
 def turns(scenario: Scenario, source: Source) -> Iterator[tuple[Path, TurnModel]]:
-    """Every turn, those of `otherwise` last."""
-    for number, turn in enumerate(scenario.turns):
-        yield ("turns", number), turn
+    """Every turn in the order of their numbers, those of `otherwise` last."""
+    for number, turn in enumerate(scenario.entries):
+        if isinstance(turn, TurnModel):
+            yield ("turns", number), turn
+    for name, lane in scenario.lanes.items():
+        for number, turn in enumerate(lane.turns):
+            yield ("lanes", name, "turns", number), turn
     single = isinstance(source.data.get("otherwise"), dict)
     for number, turn in enumerate(scenario.otherwise):
         yield ("otherwise",) if single else ("otherwise", number), turn

@@ -11,10 +11,17 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from loopcheck.fake_providers.script import DIALECTS
+from loopcheck.harness.scenario.control_model import (
+    ACTIONS,
+    EarlierModel,
+    InsideModel,
+    MessageModel,
+    action_key,
+    entry_shape,
+)
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
+from loopcheck.harness.scenario.expectations import HistoryModel
 from loopcheck.harness.scenario.model import (
-    NOT_BUILT,
-    NOT_BUILT_WORDS,
     AnyOfOutcome,
     AttemptModel,
     Base64Model,
@@ -23,8 +30,12 @@ from loopcheck.harness.scenario.model import (
     Expect,
     ExpectLevel,
     HostedResultModel,
+    IfModel,
     ItemModel,
+    LaneIfModel,
+    LaneModel,
     LimitsModel,
+    MeanwhileModel,
     PauseModel,
     PlaceModel,
     RequestsModel,
@@ -36,6 +47,7 @@ from loopcheck.harness.scenario.model import (
     UsageModel,
 )
 from loopcheck.harness.scenario.shapes import shape
+from loopcheck.harness.scenario.tool_model import PartModel, RateLimitedModel
 from loopcheck.harness.scenario.yaml_source import Path, Source
 
 _EXPECTED: Final = {
@@ -71,18 +83,26 @@ def place_of(path: Path, data: object) -> str:
     words = ""
     value = data
     for holder, part in pairwise(("", *path)):
-        value = _child(value, part)
-        words = _words(holder, part, value) or words
+        siblings, value = value, _child(value, part)
+        words = _words(holder, part, value, siblings) or words
     return words
 
 
-def _words(holder: str | int, part: str | int, value: object) -> str:
+def _words(holder: str | int, part: str | int, value: object, siblings: object) -> str:
     match holder, part:
-        case "tools", str():
+        case "turns", int():
+            entries = siblings if isinstance(siblings, list) else []
+            before = sum(entry_shape(entry) == "a turn" for entry in entries[:part])
+            return f"turn {before + 1}" if entry_shape(value) == "a turn" else f"entry {part + 1}"
+        case "meanwhile", int():
+            return f"meanwhile {part + 1}"
+        case "lanes", str():
+            return f"lane {part!r}"
+        case "tools", str() if isinstance(siblings, dict):
             return f"tool {part!r}"
         case "expect", str():
             return f"expect.{part}"
-        case (("turns" | "attempts" | "calls"), int()):
+        case (("attempts" | "calls"), int()):
             label = value.get("as") if isinstance(value, dict) else None
             named = holder == "calls" and isinstance(label, str)
             return f"call {label!r}" if named else f"{str(holder)[:-1]} {part + 1}"
@@ -171,38 +191,58 @@ def _no_such_word(context: Mapping[str, object], subject: str, value: object) ->
     if not isinstance(value, str):
         given = f"{value!r}" if isinstance(value, int) else shape(value)
         return f"{subject} must be {' or '.join(known)}, not {given}", ""
-    if value in NOT_BUILT_WORDS:
-        return f"{value!r} is part of the format but is not built in this version", ""
     return f"{value!r} is no value of {subject}", did_you_mean(value, known)
 
 
 def _unknown_key(path: Path, source: Source) -> Problem:
     key = str(path[-1])
-    owner, known = _owner(tuple(part for part in path[:-1] if isinstance(part, str)))
-    if key in NOT_BUILT.get(owner, ()):
-        message = f"{key!r} is part of the format but is not built in this version"
-        return source.problem(path, message, key=True)
+    holder = source.data if len(path) == 1 else _at(path[:-1], source.data)
+    known = _known(tuple(part for part in path[:-1] if isinstance(part, str)), holder)
     where = place_of(path[:-1], source.data)
     message = f"unknown key {key!r}" + (f" in {where}" if where else "")
     return source.problem(path, message, did_you_mean(key, known), key=True)
 
 
-def _owner(keys: tuple[str, ...]) -> tuple[str, Sequence[str]]:
-    """The name of the mapping that these keys lead to, and the keys that may stand in it."""
+def _at(path: Path, data: object) -> object:
+    for part in path:
+        data = _child(data, part)
+    return data
+
+
+def _known(keys: tuple[str, ...], holder: object) -> Sequence[str]:
+    """The keys that may stand in the mapping that these keys lead to."""
+    if keys[:1] == ("lanes",):
+        match keys[2:]:
+            case ():
+                return _keys(LaneModel)
+            case ("if",):
+                return _keys(LaneIfModel)
+            case inner:
+                return _known(inner, holder)
+    if keys == ("turns",) and entry_shape(holder) == "a message":
+        return _keys(MessageModel)
+    if keys[-1:] == ("do",):
+        return _keys(ACTIONS[action_key(holder)])
     if keys[:1] == ("tools",):
-        return _named(ToolModel)
+        return _keys(_OF_TOOLS.get(keys[2], ToolModel) if len(keys) > 2 else ToolModel)
     if keys[:1] == ("expect",) and len(keys) > 3:
-        return "", _WORDS_OF_A_VALUE.get(keys[2], ())
+        return _WORDS_OF_A_VALUE.get(keys[2], ())
     path = [key for key in keys if key not in DIALECTS]
-    return _named(_OWNERS[path[-1]] if path else Scenario)
+    return _keys(_OWNERS[path[-1]] if path else Scenario)
 
 
-def _named(model: type[BaseModel]) -> tuple[str, Sequence[str]]:
+def _keys(model: type[BaseModel]) -> Sequence[str]:
     fields = model.model_fields.items()
-    return model.__name__, [field.alias or name for name, field in fields if name != "id"]
+    return [field.alias or name for name, field in fields if name != "id"]
 
 
+_OF_TOOLS: Final[Mapping[str, type[BaseModel]]] = {
+    "behaves": RateLimitedModel,
+    "returns_parts": PartModel,
+}
 _OWNERS: Final[Mapping[str, type[BaseModel]]] = {
+    "earlier": EarlierModel,
+    "if": IfModel,
     "turns": TurnModel,
     "otherwise": TurnModel,
     "items": ItemModel,
@@ -217,6 +257,8 @@ _OWNERS: Final[Mapping[str, type[BaseModel]]] = {
     "raw": Base64Model,
     "usage": UsageModel,
     "limits": LimitsModel,
+    "meanwhile": MeanwhileModel,
+    "when": InsideModel,
     "rules": RulesModel,
     "expect": Expect,
     "must": ExpectLevel,
@@ -230,4 +272,5 @@ _WORDS_OF_A_VALUE: Final[Mapping[str, Sequence[str]]] = {
     "effects": ("at_most", "at_least", "any_of"),
     "requests": ("at_most", "at_least", "any_of"),
     "results": ("any_of", "value"),
+    "history": ("any_of", *HistoryModel.model_fields),
 }

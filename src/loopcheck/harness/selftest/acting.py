@@ -101,6 +101,18 @@ class Trusting(Loop):
 class Forgetting(Loop):
     """Says that it knows writes by their operation, and does not."""
 
+    def enter(self, tool: str, arguments: JsonObject) -> str:
+        spec = self.spec(tool)
+        self.validate(spec, arguments)
+        return spec.call(arguments)
+
+
+class Numbering(Loop):
+    """Makes a new operation id each time, by which nothing is known again."""
+
+    def operation(self, spec: Tool, arguments: JsonObject) -> str:
+        return f"{spec.name}-{len(self.history)}"
+
 
 LIARS: Final[tuple[Liar, ...]] = (
     liar(
@@ -109,6 +121,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "transport/http-500-after-tool[chat-stream]",
         "transport/http-500-after-tool[responses-whole]",
         "transport/http-500-after-tool[messages-whole]",
+        also=("effect.once",),
     ),
     liar(
         Restarting,
@@ -117,7 +130,6 @@ LIARS: Final[tuple[Liar, ...]] = (
         "transport/http-500-after-tool[responses-stream]",
         "transport/http-500-after-tool[messages-stream]",
         also=("effect.once",),
-        claims=("operation_ids",),
     ),
     liar(
         Repairing,
@@ -132,7 +144,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "once/same-tool-other-arguments[chat-stream]",
         "once/same-tool-other-arguments[responses-whole]",
         "once/same-tool-other-arguments[messages-whole]",
-        also=("correlation.own-result",),
+        also=("correlation.own-result", "effect.once"),
     ),
     liar(
         Tidying,
@@ -159,9 +171,15 @@ LIARS: Final[tuple[Liar, ...]] = (
     liar(
         Forgetting,
         "effect.once",
-        "once/reservation-response-lost[chat-stream]",
-        "once/reservation-response-lost[responses-whole]",
-        "once/reservation-response-lost[messages-whole]",
-        claims=("operation_ids",),
+        "once/write-response-lost[chat-stream]",
+        "once/write-response-lost[responses-whole]",
+        "once/write-response-lost[messages-whole]",
+    ),
+    liar(
+        Numbering,
+        "effect.once",
+        "once/write-response-lost[chat-whole]",
+        "once/write-response-lost[responses-stream]",
+        "once/write-response-lost[messages-stream]",
     ),
 )

@@ -62,12 +62,32 @@ class Swallowing(Loop):
             return Reply([], "", "whole")
 
 
+class Resting(Loop):
+    """Takes a turn that the service paused for the answer."""
+
+    def step(self, reply: Reply | None) -> Outcome | None:
+        if reply is not None and reply.end == "paused":
+            return final(reply.text)
+        return super().step(reply)
+
+
 class Endless(Loop):
     """Knows no limit but its own, which is far away."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.rounds = 12
+
+
+class Renewing(Loop):
+    """Begins a new budget whenever one is spent, a few times over."""
+
+    def run(self) -> Outcome:
+        outcome = super().run()
+        for _ in range(2):
+            if outcome.state == "limit":
+                outcome = super().run()
+        return outcome
 
 
 class Pretending(Loop):
@@ -112,11 +132,24 @@ LIARS: Final[tuple[Liar, ...]] = (
         "transport/http-500-outlasts-retries[messages-stream]",
     ),
     liar(
+        Resting,
+        "outcome.named",
+        "hosted/pause-turn-continue[messages-stream]",
+        "hosted/pause-turn-continue[messages-whole]",
+    ),
+    liar(
         Endless,
         "limits.kept",
         "limits/max-turns-exact[chat-stream]",
         "limits/max-turns-exact[responses-stream]",
         "limits/max-turns-exact[messages-whole]",
+    ),
+    liar(
+        Renewing,
+        "limits.kept",
+        "limits/max-turns-exact[chat-whole]",
+        "limits/max-turns-exact[responses-whole]",
+        "limits/max-turns-exact[messages-stream]",
     ),
     liar(
         Pretending,

@@ -20,18 +20,25 @@ class ServiceFailure(Exception):
 
 def whole(url: str, headers: Mapping[str, str], body: JsonObject) -> JsonObject:
     """The body of a response that is not streamed. Raises ServiceFailure."""
-    return _object("".join(_lines(url, headers, body)))
+    return _object("".join(lines(url, headers, body)))
 
 
 def events(url: str, headers: Mapping[str, str], body: JsonObject) -> Iterator[JsonObject]:
     """The JSON of each event, as it comes. Raises ServiceFailure, also in their midst."""
-    for line in _lines(url, headers, body):
-        data = line.removeprefix("data:").strip()
-        if line.startswith("data:") and data.startswith("{"):
-            yield _object(data)
+    data: list[str] = []
+    for line in lines(url, headers, body):
+        text = line.rstrip("\r\n")
+        if text.startswith("data:"):
+            data.append(text.removeprefix("data:"))
+        elif not text:
+            event = "\n".join(data).strip()
+            data = []
+            if event.startswith("{"):
+                yield _object(event)
 
 
-def _lines(url: str, headers: Mapping[str, str], body: JsonObject) -> Iterator[str]:
+def lines(url: str, headers: Mapping[str, str], body: JsonObject) -> Iterator[str]:
+    """The lines of a response, as they come. Raises ServiceFailure, also in their midst."""
     parts = urlsplit(url)
     try:
         with closing(HTTPConnection(parts.netloc, timeout=_SECONDS)) as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from loopcheck.harness.results import Level
 from loopcheck.harness.target import Target, loop
 from loopcheck.harness.task import Outcome, Task
 
@@ -25,40 +26,45 @@ class Kind(Protocol):
     def __call__(self, task: Task) -> Run: ...
 
 
-CAN = ("parallel", "limits", "validates", "thinking")
+CAN = (
+    "approval",
+    "cancel",
+    "hosted",
+    "limits",
+    "operation_ids",
+    "parallel",
+    "resume",
+    "thinking",
+    "validates",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Liar:
     """A broken loop and the check that its primary finding is of, in each of these cases.
 
-    `also` are checks that it fails in consequence. It claims the capabilities of the honest loop
-    that it spoils, and those in `claims`, which are part of the lie.
+    `level` is that of the primary finding. `also` are the checks that it fails under must in
+    consequence, beside the scenario's own words.
     """
 
-    kind: Kind
+    target: Target
     check: str
     cases: tuple[str, ...]
     also: frozenset[str] = frozenset()
-    claims: tuple[str, ...] = ()
+    level: Level = "must"
 
     @property
     def name(self) -> str:
-        return self.kind.__name__
-
-    @property
-    def target(self) -> Target:
-        """The loop as it is put on trial."""
-        return target_of(self.kind, (*CAN, *self.claims))
+        return self.target.name
 
 
-def target_of(kind: Kind, can: tuple[str, ...] = CAN) -> Target:
+def target_of(kind: Kind) -> Target:
     """A loop of this kind as a target."""
 
     def run(task: Task) -> Outcome:
         return kind(task).run()
 
-    return loop(name=kind.__name__, dialects=("responses", "chat", "messages"), can=can)(run)
+    return loop(name=kind.__name__, dialects=("responses", "chat", "messages"), can=CAN)(run)
 
 
 def liar(
@@ -66,7 +72,8 @@ def liar(
     check: str,
     *cases: str,
     also: tuple[str, ...] = (),
-    claims: tuple[str, ...] = (),
+    level: Level = "must",
 ) -> Liar:
-    """A liar, by the ids of the cases that show it."""
-    return Liar(kind=kind, check=check, cases=cases, also=frozenset(also), claims=claims)
+    """A liar, by the ids of the cases that show it. It claims the capabilities of the honest
+    loop that it spoils."""
+    return Liar(target=target_of(kind), check=check, cases=cases, also=frozenset(also), level=level)

@@ -17,7 +17,12 @@ _DELTAS: Final = {
     "signature_delta": "signature",
 }
 _TEXT: Final = "_arguments"
-_ENDS: Final[dict[str, End]] = {"end_turn": "whole", "tool_use": "whole", "refusal": "refused"}
+_ENDS: Final[dict[str, End]] = {
+    "end_turn": "whole",
+    "tool_use": "whole",
+    "pause_turn": "paused",
+    "refusal": "refused",
+}
 
 
 class Messages:
@@ -58,8 +63,8 @@ class Messages:
             if block.get("type") == "tool_use"
         ]
         said = "".join(text(block, "text") for block in blocks)
-        pieces = [{k: v for k, v in block.items() if k != _TEXT} for block in blocks]
-        return Reply(calls, said, _ENDS.get(text(body, "stop_reason"), "cut"), pieces)
+        end = _ENDS.get(text(body, "stop_reason"), "cut")
+        return Reply(calls, said, end, [_piece(block) for block in blocks])
 
     def said(self, reply: Reply, calls: list[Call]) -> list[JsonObject]:
         left = list(calls)
@@ -85,6 +90,14 @@ _WIRE: Final = {_TEXT: "partial_json"}
 def _arguments(block: JsonObject) -> str:
     """The text of the arguments: as it was streamed, else that of the object."""
     return text(block, _TEXT) or json.dumps(block.get("input"))
+
+
+def _piece(block: JsonObject) -> JsonObject:
+    """A block as it goes back, with the arguments of the service's own calls in their place."""
+    piece = {name: value for name, value in block.items() if name != _TEXT}
+    if piece.get("type") == "server_tool_use" and _TEXT in block:
+        piece["input"] = json.loads(text(block, _TEXT))
+    return piece
 
 
 def _wire(piece: JsonObject, call: Call) -> JsonObject:

@@ -63,6 +63,16 @@ class Zipping(Loop):
         return [Result(call.call_id, text) for call, text in zip(calls, done, strict=True)]
 
 
+class Overwriting(Loop):
+    """Keeps the arguments of calls by their id, so that one of two that share it takes those of
+    the other."""
+
+    def carry(self, reply: Reply, results: list[Result]) -> None:
+        by_id = {call.call_id: call for call in reply.calls}
+        reply.calls = [by_id[call.call_id] for call in reply.calls]
+        super().carry(reply, results)
+
+
 class Caching(Loop):
     """Takes the result of a tool for that of any later call of it."""
 
@@ -114,6 +124,13 @@ LIARS: Final[tuple[Liar, ...]] = (
         "basics/lookup-then-reserve[responses-stream]",
         "basics/lookup-then-reserve[messages-whole]",
         also=("history.valid",),
+    ),
+    liar(
+        Overwriting,
+        "correlation.known-id",
+        "ids/dupid-same-turn[chat-whole]",
+        "ids/dupid-same-turn[responses-stream]",
+        level="should",
     ),
     liar(
         Zipping,

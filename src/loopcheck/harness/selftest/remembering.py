@@ -62,6 +62,18 @@ class Inventing(Loop):
         self.carry(reply, [Result("call_example", "ok")])
 
 
+class Compacting(Loop):
+    """Puts a call of its own making, with what it remembers as result, in place of old rounds."""
+
+    def carry(self, reply: Reply, results: list[Result]) -> None:
+        summary = Call("call_memory", "memory", "{}")
+        kinds = {"messages": "tool_use", "responses": "function_call"}
+        pieces: list[JsonObject] = [{"type": kinds.get(self.task.dialect, "")}]
+        del self.history[1:]
+        super().carry(Reply([summary], "", "whole", pieces), [Result("call_memory", "A summary.")])
+        super().carry(reply, results)
+
+
 class Forgetful(Loop):
     """Leaves out thinking that it cannot read."""
 
@@ -121,6 +133,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "basics/lookup-then-reserve[chat-whole]",
         "basics/lookup-then-reserve[responses-stream]",
         "basics/lookup-then-reserve[messages-whole]",
+        also=("correlation.known-id",),
+    ),
+    liar(
+        Compacting,
+        "history.continuous",
+        "basics/lookup-then-reserve[chat-stream]",
+        "basics/lookup-then-reserve[responses-whole]",
+        "basics/lookup-then-reserve[messages-stream]",
         also=("correlation.known-id",),
     ),
     liar(

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.task import Task
 
-End: TypeAlias = Literal["whole", "refused", "cut"]
+End: TypeAlias = Literal["whole", "paused", "refused", "cut"]
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ _ENDS = {
 @loop(
     name="anthropic-sdk",
     dialects=["messages"],
-    can=["parallel", "limits", "validates"],
+    can=["earlier", "parallel", "limits", "validates"],
     packages=["anthropic"],
 )
 async def anthropic_sdk(task: Task) -> Outcome:
@@ -26,7 +26,7 @@ async def anthropic_sdk(task: Task) -> Outcome:
     request: dict[str, Any] = {
         "model": task.model,
         "max_tokens": 1024,
-        "messages": [{"role": "user", "content": task.prompt}],
+        "messages": task.messages,
         "tools": [as_tool(function) for function in task.tools],
         "stream": task.stream,
     }

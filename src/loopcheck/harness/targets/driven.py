@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from typing import Any, Final, TypeAlias
 
+from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.target import TargetError
-from loopcheck.harness.task import Outcome, Task, Tool
+from loopcheck.harness.targets import people
+from loopcheck.harness.task import Outcome, Resume, Task, Tool
+from loopcheck.harness.tool_values import RateLimited
 from loopcheck.reference_loop import (
+    AnswerError,
+    AskAfter,
     Clock,
     Limits,
+    LookUp,
+    LoopOutcome,
     LoopTool,
+    Policy,
     ProviderAdapter,
     ReferenceLoop,
     Retries,
+    RunTakenError,
+    Said,
+    SqliteStore,
+    StorableAdapter,
+    Store,
+    ToolFailure,
+    ToolLimits,
+    UnknownRunError,
 )
+from loopcheck.reference_loop.tools import Invoke
 
 # What a fake asks to wait for is over at once, and nothing is judged by how long it took.
 LONGEST_WAIT_SECONDS: Final = 0.02
+# A process that was killed holds its run for so long.
+LEASE_SECONDS: Final = 1.0
+_TAKEN_SECONDS: Final = 0.05
 
 # Any: what a conversation is, is the adapter's own affair.
 AdapterFactory: TypeAlias = Callable[
@@ -41,22 +62,123 @@ def driven(factory: AdapterFactory) -> Callable[[Task], Awaitable[Outcome]]:
                         f"{type(adapter).__name__} is no provider adapter: it has no "
                         f"{needed}(); see loopcheck.reference_loop.ProviderAdapter"
                     )
-            return await _run(adapter, task)
+            with _store(adapter, task) as store:
+                return await _run(adapter, task, store)
 
     return drive
 
 
-async def _run(adapter: ProviderAdapter[Any], task: Task) -> Outcome:
+@contextmanager
+def _store(adapter: ProviderAdapter[Any], task: Task) -> Iterator[Store | None]:
+    """The runs of this case, where the adapter's conversations can be kept."""
+    if not isinstance(adapter, StorableAdapter):
+        yield None
+        return
+    store = SqliteStore(
+        task.folder / "runs.sqlite", lease_seconds=LEASE_SECONDS, synchronous="normal"
+    )
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+async def _run(adapter: ProviderAdapter[Any], task: Task, store: Store | None) -> Outcome:
+    answers = people.Answers(task.folder)
     loop = ReferenceLoop(
         adapter,
-        map(_tool, task.specs),
+        [_tool(spec, answers) for spec in task.specs],
         _limits(task),
         retries=Retries(first_seconds=0.0),  # a fake needs no time to recover
+        policy=Policy(permissions=people.permissions(task.specs)),
+        tool_limits=ToolLimits(seconds=task.tool_seconds),
+        price=lambda used: task.prices.of(used.input_tokens, used.output_tokens),
+        store=store,
         tool_choice=task.tool_choice,
-        clock=Clock(sleep=_short_sleep),
+        clock=_clock(task),
     )
-    outcome = await loop.run(task.prompt)
-    return Outcome(state=outcome.state, reason=outcome.reason, text=outcome.text)
+    stop = task.stop.event()
+    runs = _Runs(task)
+    if store is None and (task.resume is not None or task.follows):
+        raise TargetError(
+            f"{type(adapter).__name__} has no dump() and load(), so its runs cannot go on; do not "
+            "declare approval, input, resume or follow_up"
+        )
+    if task.resume is not None:
+        answers.keep(task.resume.decisions)
+        ended = await _resumed(loop, runs, task, task.resume, stop)
+    elif task.follows:
+        after = loop.conversation(runs.latest)
+        ended = await loop.run(task.prompt, run_id=runs.next(), after=after, stop=stop)
+    else:
+        ended = await loop.run(task.prompt, run_id=runs.latest, earlier=_earlier(task), stop=stop)
+    return Outcome(
+        state=ended.state,
+        reason=ended.reason,
+        text=ended.text,
+        run=None if store is None else ended.run_id,
+        pending=people.pending(ended.questions),
+    )
+
+
+class _Runs:
+    """The runs of one conversation: each message of the user is a run of its own in the store."""
+
+    def __init__(self, task: Task) -> None:
+        self._name = task.run
+        self._file = task.folder / "runs.txt"
+
+    @property
+    def _count(self) -> int:
+        return len(self._file.read_text().split()) if self._file.exists() else 0
+
+    @property
+    def latest(self) -> str:
+        return f"{self._name}.{self._count}" if self._count else self._name
+
+    @property
+    def before(self) -> str | None:
+        """The run whose conversation the latest one goes on with."""
+        count = self._count
+        return f"{self._name}.{count - 1}" if count > 1 else self._name if count else None
+
+    def next(self) -> str:
+        with self._file.open("a") as file:
+            file.write("more\n")
+        return self.latest
+
+
+async def _resumed(
+    loop: ReferenceLoop[Any], runs: _Runs, task: Task, resume: Resume, stop: asyncio.Event
+) -> LoopOutcome:
+    """Goes on with the run, once nobody else works on it."""
+    run_id = runs.latest
+    while True:
+        try:
+            ended = await loop.resume(run_id, stop=stop)
+            decisions = people.approvals(resume.decisions, ended.questions)
+            if not decisions:
+                return ended
+            return await loop.resume(run_id, decisions=decisions, stop=stop)
+        except RunTakenError:
+            await asyncio.sleep(_TAKEN_SECONDS)
+        except AnswerError:  # another process has answered meanwhile
+            continue
+        except UnknownRunError:  # it died before it was on record
+            if runs.before is None:
+                said = _earlier(task)
+                return await loop.run(task.prompt, run_id=run_id, earlier=said, stop=stop)
+            after = loop.conversation(runs.before)
+            return await loop.run(task.prompt, run_id=run_id, after=after, stop=stop)
+
+
+def _earlier(task: Task) -> list[Said]:
+    return [Said(role=message.role, text=message.text) for message in task.earlier]
+
+
+def _clock(task: Task) -> Clock:
+    """The real clock, ahead by what the scenario says has passed."""
+    return Clock(wall=lambda: time.time() + task.clock_seconds, sleep=_short_sleep)
 
 
 async def _short_sleep(seconds: float) -> None:
@@ -71,15 +193,45 @@ def _limits(task: Task) -> Limits:
         tool_calls=given.tool_calls,
         seconds=given.seconds,
         tokens=given.tokens,
+        cost=given.cost,
+        context_tokens=given.context,
+        repeats=given.repeats,
     )
 
 
-def _tool(spec: Tool) -> LoopTool:
+def _tool(spec: Tool, answers: people.Answers) -> LoopTool:
     return LoopTool(
         name=spec.name,
         description=spec.description,
         parameters=spec.parameters,
-        kind=spec.kind,
+        kind="write" if spec.kind == "write" else "read",
         operation=spec.operation,
-        invoke=spec.acall,
+        invoke=answers.tell if spec.kind == "ask" else _invoke(spec),
+        look_up=None if spec.look_up is None else _look_up(spec.look_up),
+        deduplicates=spec.deduplicates,
     )
+
+
+def _invoke(spec: Tool) -> Invoke:
+    async def invoke(arguments: JsonObject, *, call_id: str, operation_id: str | None) -> str:
+        try:
+            return await spec.acall(arguments, call_id=call_id, operation_id=operation_id)
+        except RateLimited as error:
+            raise ToolFailure(
+                "rate_limited", str(error), retryable=True, retry_after=error.retry_after
+            ) from error
+
+    return invoke
+
+
+def _look_up(ask: Callable[[str], JsonObject]) -> AskAfter:
+    async def look_up(operation_id: str) -> LookUp:
+        told = await asyncio.to_thread(ask, operation_id)
+        match told.get("status"):
+            case "found":
+                return LookUp("found", str(told.get("result", "")))
+            case "absent":
+                return LookUp("absent")
+        return LookUp("inconclusive")
+
+    return look_up

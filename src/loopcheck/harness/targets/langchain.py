@@ -6,6 +6,8 @@ Needs `loopcheck[langchain]`.
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 os.environ.setdefault("LANGSMITH_TRACING", "false")
@@ -15,35 +17,49 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 from pydantic import SecretStr
 
 from loopcheck.harness.target import loop
-from loopcheck.harness.task import Outcome, Task, ended, final
+from loopcheck.harness.targets.certificates import certificates
+from loopcheck.harness.targets.decided import offered
+from loopcheck.harness.targets.langgraph_thread import Thread, checkpoints, gate
+from loopcheck.harness.task import Outcome, Task, ended, final, paused
 
 
 @loop(
     name="langchain",
     dialects=["responses", "chat", "messages"],
-    can=["parallel", "validates"],
+    can=["approval", "cancel", "earlier", "follow_up", "input", "parallel", "resume", "validates"],
     packages=[
         "langchain",
         "langchain-core",
         "langchain-openai",
         "langchain-anthropic",
         "langgraph",
+        "langgraph-checkpoint-sqlite",
         "openai",
         "anthropic",
     ],
 )
 async def langchain(task: Task) -> Outcome:
-    agent: Any = create_agent(_model(task), tools=[tool(function) for function in task.tools])
-    state: Any = {"messages": [{"role": "user", "content": task.prompt}]}
-    if not task.stream:
-        state = await agent.ainvoke(state)
-    else:
-        async for mode, event in agent.astream(state, stream_mode=["messages", "values"]):
-            if mode == "values":
-                state = event
+    return await task.stop.cancels(_run(task))
+
+
+async def _run(task: Task) -> Outcome:
+    specs = offered(task)
+    async with _model(task) as model, checkpoints(task.folder) as saver:
+        agent: Any = create_agent(
+            model,
+            tools=[tool(spec.function) for spec in specs],
+            middleware=gate(specs),
+            checkpointer=saver,
+        )
+        thread = Thread(agent, task)
+        state = await thread.go()
+        waiting = await thread.pending()
+    if waiting:
+        return paused(pending=waiting, run=task.run)
     message = state["messages"][-1]
     refusal = _refusal(message)
     return final(message.text) if refusal is None else ended("refused", "refused", text=refusal)
@@ -61,9 +77,10 @@ def _refusal(message: Any) -> str | None:
     return str(message.text) if refused else None
 
 
-def _model(task: Task) -> BaseChatModel:
+@asynccontextmanager
+async def _model(task: Task) -> AsyncIterator[BaseChatModel]:
     if task.dialect == "messages":
-        return ChatAnthropic(
+        yield ChatAnthropic(
             model_name=task.model,
             base_url=task.base_url,
             api_key=SecretStr(task.api_key),
@@ -71,10 +88,15 @@ def _model(task: Task) -> BaseChatModel:
             timeout=None,
             stop=None,
         )
-    return ChatOpenAI(
-        model=task.model,
-        base_url=task.base_url,
-        api_key=SecretStr(task.api_key),
-        streaming=task.stream,
-        use_responses_api=task.dialect == "responses",
-    )
+        return
+    with DefaultHttpxClient(verify=certificates()) as client:
+        async with DefaultAsyncHttpxClient(verify=certificates()) as async_client:
+            yield ChatOpenAI(
+                model=task.model,
+                base_url=task.base_url,
+                api_key=SecretStr(task.api_key),
+                streaming=task.stream,
+                use_responses_api=task.dialect == "responses",
+                http_client=client,
+                http_async_client=async_client,
+            )

@@ -50,7 +50,9 @@ class LiteLLMAdapter:
     task: Task
 
     def start(self, task: TaskInfo) -> dict[str, Any]:
-        request: dict[str, Any] = {"messages": [{"role": "user", "content": task.prompt}]}
+        messages = [{"role": said.role, "content": said.text} for said in task.earlier]
+        messages.append({"role": "user", "content": task.prompt})
+        request: dict[str, Any] = {"messages": messages}
         if task.tools:
             request["tools"] = [
                 {
@@ -135,6 +137,6 @@ def _reply(response: Any) -> Reply:
     return Calls(calls, message.model_dump(exclude_none=True), usage=usage)
 
 
-@adapter(name="litellm", dialects=DIALECTS, packages=["litellm", "openai"])
+@adapter(name="litellm", dialects=DIALECTS, can=["earlier"], packages=["litellm", "openai"])
 def litellm(task: Task) -> ProviderAdapter[dict[str, Any]]:
     return LiteLLMAdapter(task)

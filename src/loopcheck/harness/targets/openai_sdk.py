@@ -17,7 +17,7 @@ from loopcheck.harness.task import Outcome, Task, Tool, ended, final
 @loop(
     name="openai-sdk",
     dialects=["responses", "chat"],
-    can=["parallel", "limits"],
+    can=["earlier", "parallel", "limits"],
     ends={LengthFinishReasonError: "failed", ContentFilterFinishReasonError: "refused"},
     packages=["openai"],
 )
@@ -30,7 +30,7 @@ async def openai_sdk(task: Task) -> Outcome:
 
 # The SDK's parameters are passed untyped: whichever version is installed is on trial.
 async def _chat(client: AsyncOpenAI, task: Task) -> Outcome:
-    messages: list[Any] = [{"role": "user", "content": task.prompt}]
+    messages: list[Any] = task.messages
     for _ in range(task.limits.rounds or 20):
         choice = (await _complete(client, task, messages)).choices[0]
         if choice.message.refusal:
@@ -77,7 +77,7 @@ def _described(spec: Tool) -> dict[str, object]:
 
 
 async def _responses(client: AsyncOpenAI, task: Task) -> Outcome:
-    items: list[Any] = [{"role": "user", "content": task.prompt}]
+    items: list[Any] = task.messages
     for _ in range(task.limits.rounds or 20):
         response = await _respond(client, task, items)
         if response.status != "completed":

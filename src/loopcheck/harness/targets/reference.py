@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -13,6 +11,7 @@ import httpx2
 
 from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness.target import Target, adapter
+from loopcheck.harness.targets.certificates import certificates
 from loopcheck.harness.task import Task
 from loopcheck.reference_loop import ProviderAdapter
 
@@ -24,24 +23,18 @@ for _sdk in ("openai", "anthropic"):  # imported late, but missed early
 SILENCE_SECONDS: Final = 1.5
 
 
-@cache
-def _tls() -> ssl.SSLContext:
-    """Loading the certificates costs more than a whole case; nothing here is encrypted."""
-    return ssl.create_default_context()
-
-
 def over_sdks(*, silence_seconds: float = SILENCE_SECONDS) -> Target:
     """The reference loop as a target, which takes silence of that length for a stall."""
 
     @adapter(
         name="reference",
         dialects=DIALECTS,
-        can=("hosted", "thinking"),
+        can=("approval", "earlier", "follow_up", "hosted", "input", "resume", "thinking"),
         packages=["openai", "anthropic", "jsonschema"],
     )
     @asynccontextmanager
     async def reference(task: Task) -> AsyncIterator[ProviderAdapter[Any]]:
-        async with httpx2.AsyncClient(verify=_tls(), trust_env=False) as client:
+        async with httpx2.AsyncClient(verify=certificates(), trust_env=False) as client:
             yield _adapter(task, client, silence_seconds)
 
     return reference

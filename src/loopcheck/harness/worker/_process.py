@@ -73,6 +73,18 @@ class WorkerProcess:
                     raise TimeoutError
                 rest = rest[os.write(pipe.fileno(), rest) :]
 
+    def kill(self) -> None:
+        """Kills it with its children, now; it runs no more when this returns."""
+        _kill_group(self._process.pid)
+        self._process.wait()
+
+    def ask_to_end(self, *, grace: float) -> None:
+        """Asks it to end by SIGTERM, and kills what is left of it after `grace` seconds."""
+        self._process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(grace)
+        self.kill()
+
     def stop(self, *, grace: float) -> int | None:
         """Closes its stdin, gives it `grace` seconds to end, and kills it with its children.
         Returns its exit code, negative for a signal, or None when it had to be killed."""
@@ -112,6 +124,7 @@ class WorkerProcess:
             for number, line in enumerate(_lines(stdout), 1):
                 self._on_line(number, line)
         self._on_end()
+        process.wait()  # it may close its stdout and have more to do, which is not for long then
 
     def _read_stderr(self) -> None:
         with _pipe(self._process.stderr) as stderr:

@@ -6,15 +6,18 @@ import queue
 import shlex
 import signal
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, NoReturn, TypeAlias
 
 from loopcheck.fake_providers.wire import JsonObject
+from loopcheck.harness import task as task_values
 from loopcheck.harness.results import TargetCard
 from loopcheck.harness.task import Outcome
 from loopcheck.harness.worker._process import MAX_LINE, WorkerProcess
@@ -22,12 +25,14 @@ from loopcheck.harness.worker.protocol import (
     PROTOCOL,
     Answer,
     Bye,
+    Cancel,
     Card,
-    Command,
+    DecisionDocument,
     Ended,
     Errored,
     Hello,
     Malformed,
+    Resume,
     Run,
     Skipped,
     TaskDocument,
@@ -41,6 +46,8 @@ FailureKind: TypeAlias = Literal["crashed", "hung", "errored", "protocol", "impo
 MAX_NOISE: Final = 1000
 _NOISE_CHARACTERS: Final = 200
 _DEATH_SECONDS: Final = 0.5
+_CANCEL_SECONDS: Final = 1.0
+_ORDERLY_SECONDS: Final = 2.0
 _LOOK_SECONDS: Final = 0.2
 
 
@@ -61,6 +68,20 @@ class WorkerFailure(Exception):
 
 class WorkerSkipped(Exception):
     """A worker declined a run, in its own words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """How a run goes on. `of` is the worker's `latest` word for it, also where another process
+    of that worker goes on with it; `cancelled` where it does so only to be cancelled."""
+
+    resume: task_values.Resume
+    of: str
+    cancelled: bool = False
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +115,9 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._inbox: queue.SimpleQueue[_Received | None] = queue.SimpleQueue()
         self._runs = 0
+        self._sending = threading.Lock()
+        self._sent: str | None = None
+        self._grace = _DEATH_SECONDS
 
     def __enter__(self) -> Worker:
         return self
@@ -108,17 +132,23 @@ class Worker:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was started and has not been seen to end."""
-        return self._process is not None
+        """Whether it was started and has not ended."""
+        return self._process is not None and self._process.is_alive
+
+    @property
+    def latest(self) -> str:
+        """The `seq` of the latest run."""
+        return f"k{self._runs}"
 
     def start(self, timeout: float) -> TargetCard:
         """Starts it, anew if it runs, and returns its card. Raises WorkerFailure."""
         self.close()
         self._process = self._spawn()
+        self._grace = _DEATH_SECONDS
         deadline = time.monotonic() + timeout
         hello = Hello(loopcheck=metadata.version("loopcheck"))
         what = f"answer hello within {timeout:g} s"
-        match self._ask(hello, None, deadline=deadline, what=what):
+        match self._ask(hello, deadline=deadline, what=what):
             case Card(card=card, protocol=protocol) if protocol == PROTOCOL:
                 return card.card()
             case Card(protocol=protocol):
@@ -129,13 +159,76 @@ class Worker:
             case _:
                 self._fail("protocol", "it answered hello without a card")
 
-    def run(self, document: JsonObject, *, timeout: float) -> Outcome:
-        """Hands it a task, and returns the outcome. Raises WorkerFailure, or WorkerSkipped."""
+    def run(
+        self,
+        document: JsonObject,
+        *,
+        timeout: float,
+        is_cancelled: Callable[[], bool] = _never,
+    ) -> Outcome:
+        """Hands it a task, and returns the outcome. Raises WorkerFailure, or WorkerSkipped.
+
+        `is_cancelled` tells whether a `cancel()` came before the task was sent.
+        """
+        command = Run(seq=self._next_seq(), task=TaskDocument.model_validate(document))
+        return self._outcome(command, timeout, is_cancelled)
+
+    def resume(
+        self,
+        document: JsonObject,
+        how: Resumption,
+        *,
+        timeout: float,
+        is_cancelled: Callable[[], bool] = _never,
+    ) -> Outcome:
+        """Has it go on with a run of before. Raises WorkerFailure, or WorkerSkipped."""
+        command = Resume(
+            seq=self._next_seq(),
+            of=how.of,
+            run=how.resume.run,
+            decisions=tuple(DecisionDocument(**asdict(d)) for d in how.resume.decisions),
+            cancel=how.cancelled,
+            task=TaskDocument.model_validate(document),
+        )
+        return self._outcome(command, timeout, is_cancelled)
+
+    def cancel(self) -> None:
+        """Tells the run that was sent that the user wants no more; the run answers. May come from
+        any thread."""
+        process = self._process
+        if process is None:
+            return
+        with self._sending:
+            if self._sent is not None:
+                with suppress(OSError):  # it has ended, and so has its run
+                    deadline = time.monotonic() + _CANCEL_SECONDS
+                    process.send(to_line(Cancel(seq=self._sent)), deadline=deadline)
+
+    def end(self, *, orderly: bool) -> None:
+        """Ends its process, by SIGKILL unless it is to be orderly; what waits for an answer is
+        told that it crashed. May come from any thread."""
+        process = self._process
+        if process is not None and orderly:
+            self._grace = _ORDERLY_SECONDS  # it may close its stdout long before it is gone
+            process.ask_to_end(grace=_ORDERLY_SECONDS)
+        elif process is not None:
+            process.kill()
+
+    def _next_seq(self) -> str:
         self._runs += 1
-        seq = f"k{self._runs}"
+        return self.latest
+
+    def _outcome(
+        self, command: Run | Resume, timeout: float, is_cancelled: Callable[[], bool]
+    ) -> Outcome:
         deadline = time.monotonic() + timeout
-        command = Run(seq=seq, task=TaskDocument.model_validate(document))
-        match self._ask(command, seq, deadline=deadline, what=f"end within {timeout:g} s"):
+        try:
+            answer = self._ask(
+                command, deadline=deadline, what=f"end within {timeout:g} s", also=is_cancelled
+            )
+        finally:
+            self._sent = None
+        match answer:
             case Ended(outcome=outcome):
                 return outcome.outcome()
             case Skipped(skipped=reason):
@@ -188,13 +281,28 @@ class Worker:
         if len(self.noise) < MAX_NOISE:
             self.noise.append(Noise(number, text[:_NOISE_CHARACTERS]))
 
-    def _ask(self, command: Command, seq: str | None, *, deadline: float, what: str) -> Answer:
+    def _ask(
+        self,
+        command: Hello | Run | Resume,
+        *,
+        deadline: float,
+        what: str,
+        also: Callable[[], bool] = _never,
+    ) -> Answer:
+        """Its answer to the command; `also` tells whether to cancel it at once."""
         process = self._running()
+        noted = len(self.noise)
+        seq = None if isinstance(command, Hello) else command.seq
         try:
-            process.send(to_line(command), deadline=deadline)
+            with self._sending:
+                lines = to_line(command)
+                if seq is not None and also():
+                    lines += to_line(Cancel(seq=seq))
+                process.send(lines, deadline=deadline)
+                self._sent = seq
             number, answer = self._answer(process, seq, deadline)
         except TimeoutError:
-            self._fail("hung", f"it did not {what} and was killed")
+            self._fail("hung", f"it did not {what} and was killed{self._strayed(noted)}")
         except (BrokenPipeError, EOFError):
             self._fail("crashed", "")
         if isinstance(answer, Malformed):
@@ -219,6 +327,13 @@ class Worker:
             self._note(number, f"an answer to {answer.seq}, which was not asked")
         raise TimeoutError
 
+    def _strayed(self, noted: int) -> str:
+        """What came where an answer should have, in words."""
+        strays = self.noise[noted:]
+        return (
+            f"; the last on its stdout, line {strays[-1].line}: {strays[-1].text}" if strays else ""
+        )
+
     def _running(self) -> WorkerProcess:
         if self._process is None:
             raise WorkerFailure("crashed", "it is not running", "")
@@ -226,7 +341,7 @@ class Worker:
 
     def _fail(self, kind: FailureKind, message: str) -> NoReturn:
         process, self._process = self._running(), None
-        code = process.stop(grace=_DEATH_SECONDS if kind == "crashed" else 0)
+        code = process.stop(grace=self._grace if kind == "crashed" else 0)
         raise WorkerFailure(kind, message or _death(code, process.stderr), process.stderr)
 
 

@@ -11,22 +11,25 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
-from typing import BinaryIO, Final
+from types import FrameType
+from typing import BinaryIO, Final, TypeAlias
 
 from loopcheck.harness.worker.hosted import Hosted
 from loopcheck.harness.worker.protocol import (
     Answer,
     Bye,
     Cancel,
-    Command,
     ErrorDocument,
     Errored,
     Hello,
     Malformed,
+    Resume,
     Run,
     read_command,
     to_line,
 )
+
+_Waiting: TypeAlias = Hello | Run | Resume | Bye | Malformed
 
 _PR_SET_PDEATHSIG: Final = 1
 _GRACE_SECONDS: Final = 1.0
@@ -39,14 +42,25 @@ def main(arguments: list[str]) -> int:
         return 2
     _die_with_parent()
     commands, answers = _take_streams()
-    inbox: queue.SimpleQueue[Command | Malformed] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(commands, inbox), daemon=True).start()
-    with Hosted(arguments[0]) as hosted:
-        for command in iter(inbox.get, Bye()):
-            answer = _answer(hosted, command)
-            if answer is not None:
-                answers.write(to_line(answer))
+    inbox: queue.SimpleQueue[_Waiting] = queue.SimpleQueue()
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        with Hosted(arguments[0]) as hosted:
+            threading.Thread(target=_read, args=(commands, inbox, hosted), daemon=True).start()
+            for command in iter(lambda: hosted.meanwhile(inbox.get), Bye()):
+                answers.write(to_line(_answer(hosted, command)))
+    except _Terminated:
+        return 128 + signal.SIGTERM
     return 0
+
+
+class _Terminated(BaseException):
+    """The process is to end, in good order: what the target wants done at last is done."""
+
+
+def _end(signum: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise _Terminated
 
 
 def _die_with_parent() -> None:
@@ -70,9 +84,13 @@ def _take_streams() -> tuple[BinaryIO, BinaryIO]:
     return commands, answers
 
 
-def _read(commands: Iterable[bytes], inbox: queue.SimpleQueue[Command | Malformed]) -> None:
+def _read(commands: Iterable[bytes], inbox: queue.SimpleQueue[_Waiting], hosted: Hosted) -> None:
     for line in commands:
-        inbox.put(read_command(line))
+        match read_command(line):
+            case Cancel(seq=seq):
+                hosted.cancel(seq)
+            case command:
+                inbox.put(command)
     inbox.put(Bye())
     # The harness is gone. A target that hangs must not outlive it, nor what it started.
     time.sleep(_GRACE_SECONDS)
@@ -81,18 +99,14 @@ def _read(commands: Iterable[bytes], inbox: queue.SimpleQueue[Command | Malforme
     os._exit(1)
 
 
-def _answer(hosted: Hosted, command: Command | Malformed) -> Answer | None:
+def _answer(hosted: Hosted, command: _Waiting) -> Answer:
     match command:
-        case Hello():
-            return hosted.hello()
-        case Run():
+        case Run() | Resume():
             return hosted.run(command)
         case Malformed(seq, why):
             return Errored(seq=seq, errored=ErrorDocument(type="ProtocolError", message=why))
-        case Cancel(seq=seq):
-            # An answer would be taken for that of the run, which may have ended meanwhile.
-            print(f"loopcheck: this worker cannot cancel {seq}", file=sys.stderr)
-    return None
+        case _:
+            return hosted.hello()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from loopcheck.fake_providers.script import DialectName
 from loopcheck.harness.results import TargetCard
-from loopcheck.harness.task import Outcome, State
+from loopcheck.harness.task import Decide, Outcome, Pending, Permission, State, StateAt
 
 PROTOCOL: Final = 1
 
@@ -28,6 +28,31 @@ class LimitsDocument(_Message):
     tool_calls: int | None = None
     seconds: float | None = None
     tokens: int | None = None
+    cost: float | None = None
+    context: int | None = None
+    repeats: int | None = None
+
+
+class PricesDocument(_Message):
+    """What tokens cost, in dollars a million."""
+
+    input: float
+    output: float
+
+
+class MessageDocument(_Message):
+    """Something that was said before the task began."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class LaneDocument(_Message):
+    """A conversation to be held at the same time as the others of the run."""
+
+    name: str
+    model: str | None = None
+    tools: tuple[str, ...] | None = None
 
 
 class ToolDocument(_Message):
@@ -37,14 +62,21 @@ class ToolDocument(_Message):
     name: str
     description: str = ""
     parameters: dict[str, object]
-    kind: Literal["read", "write"] = "read"
+    kind: Literal["read", "write", "ask"] = "read"
     operation: tuple[str, ...] | None = None
+    approval: Permission = "allow"
+    deduplicates: bool = False
     invoke: str
     lookup: str | None = None
 
 
 class TaskDocument(_Message):
-    """The task of one case. `folder` is the run's own directory."""
+    """The task of one case. `folder` is the run's own directory, and `run` its name, which stays
+    the same when it is resumed. `follows` says that the prompt is the next message of the same
+    conversation, `clock_seconds` how far the scenario's clock is ahead of the real one,
+    `tool_seconds` how long a tool may take, where the scenario bounds it. `earlier` was said in
+    this conversation before, and `state` says who is to keep the conversation. `lanes` are held
+    beside the one that has no name."""
 
     case: str = ""
     dialect: DialectName
@@ -53,9 +85,20 @@ class TaskDocument(_Message):
     api_key: str
     model: str
     prompt: str
+    earlier: tuple[MessageDocument, ...] = ()
+    state: StateAt = "client"
+    lanes: tuple[LaneDocument, ...] = ()
     tool_choice: str = "auto"
     limits: LimitsDocument = LimitsDocument()
+    prices: PricesDocument | None = None
     folder: str = ""
+    run: str = "r1"
+    follows: bool = False
+    clock_seconds: float = 0.0
+    tool_seconds: float | None = None
+    openapi: str = ""
+    mcp: str = ""
+    own: str | None = None
     tools: tuple[ToolDocument, ...] = ()
 
 
@@ -75,6 +118,32 @@ class Run(_Message):
     task: TaskDocument
 
 
+class DecisionDocument(_Message):
+    """What a person says about a call: `arguments` is what was approved, `value` the answer to a
+    tool of kind `ask`."""
+
+    call_id: str
+    tool: str = ""
+    arguments: dict[str, object] = {}
+    decide: Decide
+    reason: str = ""
+    value: object = None
+
+
+class Resume(_Message):
+    """Asks that a run go on which was paused, or whose process died. `of` is the `seq` under
+    which it was last worked on, `run` the worker's own id of it, where it gave one. With
+    `cancel`, the user wants no more."""
+
+    cmd: Literal["resume"] = "resume"
+    seq: str
+    of: str = ""
+    run: str | None = None
+    decisions: tuple[DecisionDocument, ...] = ()
+    cancel: bool = False
+    task: TaskDocument
+
+
 class Cancel(_Message):
     """Asks that the run of that `seq` be given up; the run answers, not the request."""
 
@@ -88,7 +157,7 @@ class Bye(_Message):
     cmd: Literal["bye"] = "bye"
 
 
-Command: TypeAlias = Annotated[Hello | Run | Cancel | Bye, Field(discriminator="cmd")]
+Command: TypeAlias = Annotated[Hello | Run | Resume | Cancel | Bye, Field(discriminator="cmd")]
 
 
 class CardDocument(_Message):
@@ -114,15 +183,28 @@ class Card(_Message):
     protocol: int
 
 
+class PendingDocument(_Message):
+    """A call that waits for a person."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, object] = {}
+
+
 class OutcomeDocument(_Message):
+    """How a run ended. One that is paused names what it waits for."""
+
     state: State
     reason: str = ""
     text: str = ""
     exception: str | None = None
+    run: str | None = None
+    pending: tuple[PendingDocument, ...] = ()
 
     def outcome(self) -> Outcome:
         """The outcome as the journal knows it."""
-        return Outcome(**self.model_dump())
+        fields = self.model_dump(exclude={"pending"})
+        return Outcome(**fields, pending=tuple(Pending(**c.model_dump()) for c in self.pending))
 
 
 class Ended(_Message):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from http.client import HTTPConnection
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
-from urllib.parse import urlsplit
 
+from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.task import Tool
+from loopcheck.harness.tool_values import Parts, RateLimited
+from loopcheck.harness.worker.exchange import Exchange
 from loopcheck.harness.worker.protocol import ToolDocument
 from loopcheck.harness.world.callables import build_tool
 
@@ -31,14 +30,16 @@ def remote_tool(document: ToolDocument, *, blocking: bool) -> Tool:
         call_id: str | None = None,
         operation_id: str | None = None,
     ) -> str:
-        return _post(document, arguments, call_id, operation_id)
+        answer = Exchange(document.invoke).ask(arguments, _ids(call_id, operation_id))
+        return _result(document.name, *answer)
 
     async def acall(
         arguments: Mapping[str, object],
         call_id: str | None = None,
         operation_id: str | None = None,
     ) -> str:
-        return await _in_own_thread(lambda: call(arguments, call_id, operation_id))
+        answer = await Exchange(document.invoke).aask(arguments, _ids(call_id, operation_id))
+        return _result(document.name, *answer)
 
     return build_tool(
         document.name,
@@ -46,31 +47,29 @@ def remote_tool(document: ToolDocument, *, blocking: bool) -> Tool:
         document.parameters,
         document.kind,
         document.operation,
+        approval=document.approval,
+        look_up=None if document.lookup is None else partial(_look_up, document),
+        deduplicates=document.deduplicates,
         call=call,
         acall=acall,
         blocking=blocking,
     )
 
 
-def _post(
-    document: ToolDocument,
-    arguments: Mapping[str, object],
-    call_id: str | None,
-    operation_id: str | None,
-) -> str:
-    headers = {"content-type": "application/json"}
-    if call_id is not None:
-        headers["x-call-id"] = call_id
-    if operation_id is not None:
-        headers["idempotency-key"] = operation_id
-    url = urlsplit(document.invoke)
-    connection = HTTPConnection(url.netloc)
-    try:
-        connection.request("POST", url.path, json.dumps(dict(arguments)), headers)
-        answer = connection.getresponse()
-        return _result(document.name, answer.status, answer.read())
-    finally:
-        connection.close()
+def _ids(call_id: str | None, operation_id: str | None) -> dict[str, str]:
+    """The headers that carry what the loop knows of a call."""
+    ids = {"x-call-id": call_id, "idempotency-key": operation_id}
+    return {name: value for name, value in ids.items() if value is not None}
+
+
+def _look_up(document: ToolDocument, operation_id: str) -> JsonObject:
+    """What became of the operation. Raises RuntimeError when that was not answered."""
+    asked = {"tool": document.name, "operation_id": operation_id}
+    status, body = Exchange(document.lookup or "").ask(asked)
+    answer = json.loads(body) if status == 200 else None
+    if not isinstance(answer, dict):
+        raise RuntimeError(f"look-up of {document.name}: HTTP {status}")
+    return answer
 
 
 def _result(tool: str, status: int, body: bytes) -> str:
@@ -81,26 +80,19 @@ def _result(tool: str, status: int, body: bytes) -> str:
     if not isinstance(value, dict):
         raise RuntimeError(f"tool {tool}: HTTP {status} without a JSON object")
     result = value.get("result")
+    if status == 200 and isinstance(value.get("content"), list):
+        return Parts.of_content(value["content"])
     if status == 200 and isinstance(result, str):
         return result
-    detail = value.get("detail")
-    raised = _RAISES.get(value.get("raises"))
-    if raised is None or not isinstance(detail, str):
-        raise RuntimeError(f"tool {tool}: HTTP {status}: {value}")
-    raise raised(detail)
+    raise raised_by(value) or RuntimeError(f"tool {tool}: HTTP {status}: {value}")
 
 
-async def _in_own_thread(work: Callable[[], str]) -> str:
-    """Awaits blocking work in a thread of its own: a pool would fill up with calls that wait for
-    one that has no thread yet."""
-    done: Future[str] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:
-            done.set_exception(error)
-
-    done.set_running_or_notify_cancel()
-    threading.Thread(target=run, name="loopcheck-tool", daemon=True).start()
-    return await asyncio.wrap_future(done)
+def raised_by(problem: JsonObject) -> Exception | None:
+    """What the tool raised, as its problem document tells it."""
+    detail, wait = problem.get("detail"), problem.get("retry_after")
+    if not isinstance(detail, str):
+        return None
+    if problem.get("raises") == "RateLimited":
+        return RateLimited(detail, retry_after=wait if isinstance(wait, int | float) else None)
+    raised = _RAISES.get(problem.get("raises"))
+    return None if raised is None else raised(detail)

@@ -23,7 +23,7 @@ class _Call:
 class Attribution:
     """Remembers the calls that were issued and which of them were started.
 
-    `schemas` are the parameters of each tool. Not safe for threads by itself.
+    `schemas` are the parameters of each tool that the scenario has. Not safe for threads by itself.
     """
 
     def __init__(self, schemas: Mapping[str, JsonObject]) -> None:
@@ -71,7 +71,7 @@ class Attribution:
     def _reading(self, call: _Call, tool: str, arguments: JsonObject) -> Reading | None:
         if call.tool != tool:
             return None
-        schema = self._schemas[tool]
+        schema = self._schemas.get(tool, {})
         found = (reading(meaning, arguments, schema) for meaning in call.meanings)
         return min((how for how in found if how is not None), default=None)
 

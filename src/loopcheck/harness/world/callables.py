@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal
 
-from loopcheck.harness.task import Tool
+from loopcheck.harness.task import Permission, Tool
 
 _HINTS: Final[Mapping[str, str]] = {
     "string": "str",
@@ -30,9 +30,12 @@ def build_tool(
     name: str,
     description: str,
     parameters: dict[str, object],
-    kind: Literal["read", "write"],
+    kind: Literal["read", "write", "ask"],
     operation: tuple[str, ...] | None,
     *,
+    approval: Permission = "allow",
+    look_up: Callable[[str], dict[str, object]] | None = None,
+    deduplicates: bool = False,
     call: Callable[..., str],
     acall: Callable[..., Awaitable[str]],
     blocking: bool,
@@ -71,6 +74,9 @@ def build_tool(
         parameters=parameters,
         kind=kind,
         operation=operation,
+        approval=approval,
+        look_up=look_up,
+        deduplicates=deduplicates,
         function=_compiled(name, source, invoke if blocking else ainvoke),
         call=call,
         acall=acall,

@@ -26,10 +26,14 @@ class CaseEnded(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiter:
-    """A body that waits; `opened` is done when it may go on, and raises CaseEnded at the end."""
+    """A body that waits; `opened` is done when it may go on, and raises CaseEnded at the end.
+
+    One that `hangs` waits for nothing, so that only the end of the case lets it go.
+    """
 
     gate: str
     points: frozenset[str]
+    hangs: bool = False
     opened: Future[None] = field(default_factory=Future)
 
 
@@ -55,6 +59,7 @@ class Gates:
         self._changed = threading.Condition()
         self._reached: set[str] = set()
         self._waiting: list[Waiter] = []
+        self._hanging: list[Waiter] = []
         self._quiet_since = self._clock()
         self._timer: threading.Thread | None = None
         self._closed = False
@@ -74,11 +79,42 @@ class Gates:
             self._start_timer()
         return waiter
 
+    def hang(self, who: str) -> Waiter:
+        """A waiter that is never let go, not even by force, before the case ends."""
+        waiter = Waiter(f"{who} hangs", frozenset(), hangs=True)
+        with self._changed:
+            if self._closed:
+                waiter.opened.set_exception(CaseEnded())
+            else:
+                self._hanging.append(waiter)
+        return waiter
+
+    @property
+    def held(self) -> int:
+        """How many bodies wait, or hang."""
+        with self._changed:
+            return len(self._waiting) + len(self._hanging)
+
     def leave(self, waiter: Waiter) -> None:
         """The body of this waiter was interrupted and waits no more."""
         with self._changed:
-            if waiter in self._waiting:
-                self._waiting.remove(waiter)
+            for waiting in (self._waiting, self._hanging):
+                if waiter in waiting:
+                    waiting.remove(waiter)
+
+    def let_go(self, waiter: Waiter, error: Exception | None = None) -> None:
+        """Ends the wait of a body that hangs, with this error if there is one. Said of one that
+        hangs no more, it does nothing."""
+        with self._changed:
+            if waiter not in self._hanging:
+                return
+            self._hanging.remove(waiter)
+        if not waiter.opened.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            waiter.opened.set_exception(error)
+        else:
+            waiter.opened.set_result(None)
 
     def happened(self, points: Iterable[str]) -> None:
         """A journal entry was written, and passed these points."""
@@ -103,7 +139,8 @@ class Gates:
         """Ends every wait with CaseEnded, now and from now on."""
         with self._changed:
             self._closed = True
-            waiting, self._waiting = self._waiting, []
+            waiting, self._waiting = [*self._waiting, *self._hanging], []
+            self._hanging = []
             self._changed.notify_all()
         for waiter in waiting:
             if waiter.opened.set_running_or_notify_cancel():

@@ -11,12 +11,14 @@ from loopcheck.harness.scenario.model import ToolModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """One committed change. `operation` holds the key arguments of its business operation."""
+    """One committed change. `operation` holds the key arguments of its business operation,
+    `result` what the tool returns for it when all is well."""
 
     tool: str
     arguments: JsonObject
     operation: JsonObject | None
     operation_id: str | None
+    result: str = ""
 
 
 def operation_of(model: ToolModel, arguments: JsonObject) -> JsonObject | None:
@@ -57,12 +59,28 @@ def _same_operation(one: Committed, other: Committed) -> bool:
     return one.operation is not None and same(one.operation, other.operation)
 
 
-def answer(lookup: str, effect: Committed | None) -> tuple[str, JsonObject]:
-    """What a look-up says, in one word and as the document that the loop gets. `found` tells the
-    truth; the other words are said whatever the ledger holds."""
+def answer(lookup: str, effect: Committed | None, *, is_open: bool) -> tuple[str, JsonObject]:
+    """What a look-up says, in one word and as the document that the loop gets.
+
+    `inconclusive` is said whatever the ledger holds. `found` and `absent` tell the truth; where
+    it `is_open`, because a body that may commit has not ended, `found` cannot tell yet, and
+    `absent` decides that there will be no effect.
+    """
     if lookup == "inconclusive":
-        return "inconclusive", {"found": None, "detail": "cannot tell; ask a person"}
-    if lookup == "absent" or effect is None:
-        return "absent", {"found": False}
-    document: JsonObject = {"found": True, "tool": effect.tool, "arguments": effect.arguments}
-    return "found", {**document, "operation": effect.operation}
+        return _told("inconclusive", found=None, detail="cannot tell; ask a person")
+    if effect is not None:
+        return _told(
+            "found",
+            found=True,
+            result=effect.result,
+            tool=effect.tool,
+            arguments=effect.arguments,
+            operation=effect.operation,
+        )
+    if is_open and lookup == "found":
+        return _told("inconclusive", found=None, detail="still being carried out; ask again")
+    return _told("absent", found=False)
+
+
+def _told(status: str, **members: object) -> tuple[str, JsonObject]:
+    return status, {"status": status, **members}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from itertools import count
 from typing import Final
 
 from loopcheck.harness.scenario.model import Behaviour, ToolModel
+from loopcheck.harness.scenario.tool_model import PartModel
+from loopcheck.harness.tool_values import ImagePart, Part, Parts, TextPart
+from loopcheck.harness.world.images import png
 
 _ROWS: Final = 3_000
 
@@ -19,18 +23,34 @@ def token(seed: int, tool: str, n: int) -> str:
 
 def value(model: ToolModel, n: int) -> object:
     """What the n-th execution of this tool returns, without its token; the last repeats."""
+    if model.returns_parts:
+        return model.returns_parts
     if model.returns_each:
         return model.returns_each[min(n, len(model.returns_each)) - 1]
     return model.returns
 
 
-def _with_token(value: object, token: str) -> str:
+def with_token(value: object, token: str) -> str:
+    """The value as a text, or a result with parts, that carries the token."""
     if isinstance(value, str):
         return f"{value} {token}"
+    if isinstance(value, tuple):
+        return _parts(value, token)
     marked = (
         {**value, "token": token} if isinstance(value, dict) else {"value": value, "token": token}
     )
     return json.dumps(marked, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parts(models: tuple[PartModel, ...], token: str) -> Parts:
+    numbers = count(1)
+
+    def part(model: PartModel) -> Part:
+        if model.text is not None:
+            return TextPart(f"{model.text} {token}")
+        return ImagePart(png(token, next(numbers)))
+
+    return Parts(map(part, models))
 
 
 def _large(_: object, token: str) -> str:
@@ -49,7 +69,7 @@ def _hostile(_: object, token: str) -> str:
 
 
 TEXTS: Final[Mapping[Behaviour, Callable[[object, str], str]]] = {
-    "normal": _with_token,
+    "normal": with_token,
     "empty": lambda value, token: "",
     "large": _large,
     "hostile": _hostile,

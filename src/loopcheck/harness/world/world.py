@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
+from functools import partial
+from typing import Literal
 
 from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.journal import Entry, Journal
 from loopcheck.harness.points import PointTracker
-from loopcheck.harness.scenario.model import Behaviour, Scenario, ToolModel
+from loopcheck.harness.scenario.model import Scenario, ToolModel
 from loopcheck.harness.task import Tool
 from loopcheck.harness.world import behaviours, results
 from loopcheck.harness.world.attribution import Attribution
+from loopcheck.harness.world.behaviours import Ending
+from loopcheck.harness.world.bodies import Bodies, Body
 from loopcheck.harness.world.callables import build_tool
-from loopcheck.harness.world.gates import CaseEnded, Gates, Opening, Waiter
-from loopcheck.harness.world.ledger import Committed, Ledger, answer, operation_of
+from loopcheck.harness.world.course import Course, Courses, adrive, drive
+from loopcheck.harness.world.gates import CaseEnded, Gates, Opening
+from loopcheck.harness.world.own_tools import OwnFunction, OwnTools, recorded
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Body:
-    """A tool body that was entered."""
-
-    number: int
-    nth: int
-    tool: str
-    model: ToolModel
-    label: str | None
-    arguments: JsonObject
-    operation_id: str | None
-    behaviour: Behaviour
-    token: str
+# What the world knows of an agent's own function that the scenario does not have.
+_UNKNOWN = ToolModel(kind="read")
 
 
 class World:
     """The tools of one case and the systems behind them; safe to use from any thread.
 
     `watch` has to be the journal's watcher: calls are known and gates open through it. With a
-    `clock` of the caller's own, gates are forced by `tick()` only.
+    `clock` of the caller's own, gates are forced by `tick()` only. `own` is what records an
+    agent's own functions.
     """
 
     def __init__(
@@ -56,14 +48,16 @@ class World:
         self._tools = scenario.client_tools
         self._seed = seed
         self._journal = journal
-        # Reentrant, since whatever is recorded under it comes back through the watcher.
-        self._lock = threading.RLock()
+        # Nothing is recorded under it, since whatever is comes back through the watcher.
+        self._lock = threading.Lock()
         self._points = PointTracker()
         self._attribution = Attribution(
             {name: model.parameters for name, model in self._tools.items()}
         )
-        self._ledger = Ledger()
+        self._bodies = Bodies(journal.record)
         self._gates = Gates(record=self._record_gate, quiet_seconds=quiet_seconds, clock=clock)
+        self._courses = Courses(self._gates, self._bodies)
+        self.own = OwnTools(self._enter_own, self._courses, self._gates)
         self._entered: Counter[str] = Counter()
         self._labelled: Counter[str | None] = Counter()
         self._tokens: dict[str | None, set[str]] = {}
@@ -74,7 +68,9 @@ class World:
         with self._lock:
             if entry["kind"] == "response":
                 self._attribution.issue(entry)
-            self._gates.happened(self._points.feed(entry))
+            points = self._points.feed(entry)
+        self._gates.happened(points)
+        self._bodies.passed(points)
 
     def has_passed(self, point: str) -> bool:
         """Whether this point in time of the case has passed."""
@@ -91,12 +87,7 @@ class World:
     ) -> str:
         """Runs a tool's body and returns its result; raises what the tool raises, LookupError
         for a tool that does not exist, and CaseEnded after `close`."""
-        body = self._enter(tool, arguments, call_id, operation_id)
-        waiter = self._gates.wait_for(body.label or tool, body.model.returns_after)
-        if waiter is not None:
-            with self._interruptible(body, waiter):
-                waiter.opened.result()
-        return self._finish(body)
+        return _handed_back(drive(self._begin(tool, arguments, call_id, operation_id)))
 
     async def aexecute(
         self,
@@ -107,12 +98,34 @@ class World:
         operation_id: str | None = None,
     ) -> str:
         """The same as `execute`, without blocking the event loop."""
-        body = self._enter(tool, arguments, call_id, operation_id)
-        waiter = self._gates.wait_for(body.label or tool, body.model.returns_after)
-        if waiter is not None:
-            with self._interruptible(body, waiter):
-                await asyncio.wrap_future(waiter.opened)
-        return self._finish(body)
+        ending = await self.aperform(tool, arguments, call_id=call_id, operation_id=operation_id)
+        return _handed_back(ending)
+
+    async def aperform(
+        self,
+        tool: str,
+        arguments: JsonObject,
+        *,
+        call_id: str | None = None,
+        operation_id: str | None = None,
+        left: Future[None] | None = None,
+    ) -> Ending:
+        """The same, with how the body ended as a value: what the tool raises is in it.
+
+        `left` is done when the caller has closed its connection. A body that hangs is given up
+        at that moment, and any other is carried out all the same.
+        """
+        return await adrive(self._begin(tool, arguments, call_id, operation_id, left))
+
+    def record(self, function: OwnFunction, *, name: str | None = None) -> OwnFunction:
+        """The agent's own function, so that its runs count as executions.
+
+        It stays a function of the same kind, name, signature and docstring. Under the name of a
+        tool of the scenario it behaves as the scenario says: where that has no effect, the world
+        stands in for the function, which does not run; where it has one, the world commits it
+        after the function has returned. Raises TypeError for what is no plain function.
+        """
+        return recorded(function, self.own, self._parameters, name=name)
 
     def specs(self, *, blocking: bool) -> tuple[Tool, ...]:
         """The tools as a loop is given them, in the scenario's order. A tool that the scenario
@@ -130,10 +143,12 @@ class World:
         model = self._model(tool)
         if model.lookup == "none":
             raise LookupError(f"{tool} has no look-up of operations")
-        with self._lock:
-            word, document = answer(model.lookup, self._ledger.find(tool, operation_id))
-            self._journal.record("lookup", tool=tool, operation_id=operation_id, answer=word)
-        return document
+        return self._bodies.look_up(tool, operation_id, model.lookup)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a tool body goes on, which no gate holds."""
+        return self._bodies.open > self._gates.held
 
     def tick(self) -> None:
         """Forces the gate that waits longest, if nothing happened for `quiet_seconds`."""
@@ -143,6 +158,7 @@ class World:
         """Ends the bodies that wait, and executes nothing more."""
         with self._lock:
             self._closed = True
+        self._bodies.give_up_all("the case was over")
         self._gates.close()
 
     def _model(self, tool: str) -> ToolModel:
@@ -151,26 +167,48 @@ class World:
             raise LookupError(f"there is no tool {tool!r}; tools here: {known}")
         return self._tools[tool]
 
+    def _parameters(self, tool: str) -> JsonObject:
+        return self._tools.get(tool, _UNKNOWN).parameters
+
+    def _begin(
+        self,
+        tool: str,
+        arguments: JsonObject,
+        call_id: str | None,
+        operation_id: str | None,
+        left: Future[None] | None = None,
+    ) -> Course:
+        body = self._enter(tool, self._model(tool), arguments, call_id, operation_id)
+        return self._courses.course(body, left=left)
+
+    def _enter_own(self, tool: str, arguments: JsonObject) -> Body:
+        return self._enter(tool, self._tools.get(tool, _UNKNOWN), arguments, None, None)
+
     def _enter(
-        self, tool: str, arguments: JsonObject, call_id: str | None, operation_id: str | None
-    ) -> _Body:
-        model = self._model(tool)
+        self,
+        tool: str,
+        model: ToolModel,
+        arguments: JsonObject,
+        call_id: str | None,
+        operation_id: str | None,
+    ) -> Body:
         # A copy, as JSON: what the loop does with its arguments later must not reach the journal.
         given: JsonObject = json.loads(json.dumps(arguments, default=str))
         with self._lock:
             if self._closed:
                 raise CaseEnded
             body = self._body(tool, model, given, call_id, operation_id)
-            self._journal.record(
-                "execution",
-                execution=body.number,
-                tool=tool,
-                arguments=body.arguments,
-                label=body.label,
-                call_id=call_id,
-                operation_id=operation_id,
-                token=body.token,
-            )
+            self._bodies.enter(body)
+        self._journal.record(
+            "execution",
+            execution=body.number,
+            tool=tool,
+            arguments=body.arguments,
+            label=body.label,
+            call_id=call_id,
+            operation_id=operation_id,
+            token=body.token,
+        )
         return body
 
     def _body(
@@ -180,18 +218,17 @@ class World:
         arguments: JsonObject,
         call_id: str | None,
         operation_id: str | None,
-    ) -> _Body:
+    ) -> Body:
         label = self._attribution.take(tool, arguments, call_id)
         self._entered[tool] += 1
         self._labelled[label] += 1
         nth = self._entered[tool]
-        behaviour = behaviours.choose(
-            model, label=label, of_tool=nth, of_label=self._labelled[label]
-        )
-        token = results.token(self._seed, tool, nth) if behaviours.carries_token(behaviour) else ""
+        chosen = behaviours.choose(model, label=label, of_tool=nth, of_label=self._labelled[label])
+        has_token = behaviours.carries_token(model, chosen)
+        token = results.token(self._seed, tool, nth) if has_token else ""
         if token:
             self._tokens.setdefault(label, set()).add(token)
-        return _Body(
+        return Body(
             number=self._entered.total(),
             nth=nth,
             tool=tool,
@@ -199,51 +236,9 @@ class World:
             label=label,
             arguments=arguments,
             operation_id=operation_id,
-            behaviour=behaviour,
+            chosen=chosen,
             token=token,
         )
-
-    @contextmanager
-    def _interruptible(self, body: _Body, waiter: Waiter) -> Iterator[None]:
-        try:
-            yield
-        except CaseEnded:
-            raise
-        except BaseException as error:
-            self._gates.leave(waiter)
-            self._record_end(body, "raised", behaviours.described(error))
-            raise
-
-    def _finish(self, body: _Body) -> str:
-        if behaviours.commits(body.model, body.behaviour):
-            self._commit(body)
-        value = results.value(body.model, body.nth)
-        ending = behaviours.ending(body.behaviour, body.tool, value, body.token)
-        self._record_end(body, ending.how, ending.text)
-        if ending.exception is not None:
-            raise ending.exception
-        return ending.text
-
-    def _commit(self, body: _Body) -> None:
-        effect = Committed(
-            tool=body.tool,
-            arguments=body.arguments,
-            operation=operation_of(body.model, body.arguments),
-            operation_id=body.operation_id,
-        )
-        with self._lock:
-            recognised = self._ledger.commit(effect, deduplicates=body.model.deduplicates)
-            self._journal.record(
-                "effect",
-                execution=body.number,
-                tool=body.tool,
-                arguments=body.arguments,
-                operation=effect.operation,
-                deduplicated=recognised,
-            )
-
-    def _record_end(self, body: _Body, how: str, text: str) -> None:
-        self._journal.record("ended", execution=body.number, how=how, result=text)
 
     def _record_gate(self, gate: str, how: Opening) -> None:
         self._journal.record("gate", gate=gate, how=how)
@@ -255,8 +250,11 @@ class World:
             name,
             model.description,
             model.parameters,
-            "write" if model.kind == "write" else "read",
+            _kind(model),
             model.operation,
+            approval=model.approval,
+            look_up=None if model.lookup == "none" else partial(self.lookup, name),
+            deduplicates=model.deduplicates,
             call=call,
             acall=acall,
             blocking=blocking or model.body == "blocking",
@@ -274,3 +272,14 @@ class World:
             return await self.aexecute(name, arguments, call_id=call_id, operation_id=operation_id)
 
         return call, acall
+
+
+def _kind(model: ToolModel) -> Literal["read", "write", "ask"]:
+    """The kind of a tool that a loop is given, which is never a hosted one."""
+    return "read" if model.kind == "hosted" else model.kind
+
+
+def _handed_back(ending: Ending) -> str:
+    if ending.exception is not None:
+        raise ending.exception
+    return ending.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from openai import AsyncOpenAI, Omit, OpenAIError, omit
 
@@ -16,6 +16,8 @@ from loopcheck.reference_loop.adapters.conversation import (
     ResponseRecord,
     begin,
     restored,
+    restored_turn,
+    stored_turn,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.streams import fill
@@ -30,6 +32,7 @@ from loopcheck.reference_loop.events import (
     Refused,
     Reply,
 )
+from loopcheck.reference_loop.telemetry import exchange
 
 if TYPE_CHECKING:
     from openai.types.chat import (
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 class ChatAdapter:
     """Speaks Chat Completions; `stream` says how responses are asked for."""
 
+    provider: ClassVar[str] = "openai"
+
     client: AsyncOpenAI
     model: str
     stream: bool
@@ -52,6 +57,9 @@ class ChatAdapter:
 
     def start(self, task: TaskInfo) -> Conversation:
         return begin(task, "chat")
+
+    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
+        return conversation.followed(task)
 
     async def request(self, conversation: Conversation) -> Reply:
         messages = cast("list[ChatCompletionMessageParam]", list(conversation.history))
@@ -85,9 +93,10 @@ class ChatAdapter:
     ) -> Conversation:
         record = cast("ResponseRecord", calls.turn)
         [message] = record.items
-        items = cast("list[JsonObject]", message["tool_calls"])
+        items = cast("list[JsonObject]", message.get("tool_calls", []))
         answered = zip(items, calls.calls, results, strict=True)
-        assistant = {**message, "tool_calls": [replayed(*one) for one in answered]}
+        called = {"tool_calls": [replayed(*one) for one in answered]} if items else {}
+        assistant = {**message, **called}
         answers: list[JsonObject] = [
             {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
             for result in results
@@ -100,9 +109,16 @@ class ChatAdapter:
     def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
         return restored(value, "chat")
 
+    def dump_turn(self, turn: object) -> JsonObject | None:
+        return stored_turn(turn)
+
+    def load_turn(self, value: object) -> ResponseRecord:
+        return restored_turn(value)
+
 
 def interpret(turn: ChatTurn, conversation: Conversation, version: str = "") -> Reply:
     """What a turn means. Only the finish reason ends it; the calls say whether there are any."""
+    exchange.said(response_id=turn.response_id, finish=turn.finish or "")
     usage = turn.usage
     if turn.finish is None:
         return Failed("the response ended without a finish_reason", retryable=True, usage=usage)
@@ -119,7 +135,9 @@ def interpret(turn: ChatTurn, conversation: Conversation, version: str = "") -> 
         return Failed("argument fragments belong to no call", retryable=True, usage=usage)
     if turn.calls:
         return _proposal(turn, conversation, version)
-    return Final(turn.text, usage=usage) if turn.text else Incomplete("empty", usage=usage)
+    if not turn.text:
+        return Incomplete("empty", usage=usage)
+    return Final(turn.text, usage=usage, turn=_record(turn, version))
 
 
 def _proposal(turn: ChatTurn, conversation: Conversation, version: str) -> Calls:
@@ -131,18 +149,19 @@ def _proposal(turn: ChatTurn, conversation: Conversation, version: str) -> Calls
         )
         for ordinal, call in enumerate(turn.calls)
     )
-    message: JsonObject = {
-        "role": "assistant",
-        "content": turn.text or None,
-        "tool_calls": [call.item() for call in turn.calls],
-    }
-    record = ResponseRecord(
+    return Calls(proposed, _record(turn, version), usage=turn.usage)
+
+
+def _record(turn: ChatTurn, version: str) -> ResponseRecord:
+    message: JsonObject = {"role": "assistant", "content": turn.text or None}
+    if turn.calls:
+        message["tool_calls"] = [call.item() for call in turn.calls]
+    return ResponseRecord(
         provider="chat",
         api_version=version,
         response_id=turn.response_id,
         items=(message,),
     )
-    return Calls(proposed, record, usage=turn.usage)
 
 
 def _whole_reply(completion: object, conversation: Conversation, version: str) -> Reply:

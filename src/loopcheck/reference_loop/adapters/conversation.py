@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from loopcheck.reference_loop.adapters import fields
-from loopcheck.reference_loop.adapters.interface import TaskInfo, ToolOffer
+from loopcheck.reference_loop.adapters.interface import Said, TaskInfo, ToolOffer
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import CallResult
 
@@ -61,6 +62,13 @@ class Conversation:
             responses=(*self.responses, *kept),
         )
 
+    def followed(self, task: TaskInfo) -> Conversation:
+        """This conversation, once the user has said something more."""
+        asked: JsonObject = {"role": "user", "content": task.prompt}
+        return replace(
+            self, task=task, history=(*self.history, asked), tool_choice=task.tool_choice
+        )
+
     @property
     def state(self) -> JsonObject:
         """What the responses so far want to be named in the next request."""
@@ -76,19 +84,34 @@ class Conversation:
     def stored(self, turn: object = None) -> JsonObject:
         """This conversation as JSON, with the record of a response that is not part of it yet."""
         return {
-            "task": asdict(self.task),
+            "task": {
+                "prompt": self.task.prompt,
+                "tools": [_shallow(tool) for tool in self.task.tools],
+                "tool_choice": self.task.tool_choice,
+            },
             "provider": self.provider,
             "history": list(self.history),
             "tool_choice": self.tool_choice,
-            "responses": [asdict(response) for response in self.responses],
-            "turn": asdict(turn) if isinstance(turn, ResponseRecord) else None,
+            "responses": [_shallow(response) for response in self.responses],
+            "turn": stored_turn(turn),
         }
 
 
+def _shallow(value: ToolOffer | ResponseRecord) -> JsonObject:
+    """Its fields as they are: a history is long, is saved twice a round, and never changes."""
+    return {field.name: getattr(value, field.name) for field in dataclass_fields(value)}
+
+
 def begin(task: TaskInfo, provider: ProviderName) -> Conversation:
-    """A conversation that holds the prompt."""
-    prompt: JsonObject = {"role": "user", "content": task.prompt}
-    return Conversation(task, provider, (prompt,), task.tool_choice)
+    """A conversation that holds what was said earlier, and the prompt."""
+    said = (*task.earlier, Said(role="user", text=task.prompt))
+    history: tuple[JsonObject, ...] = tuple({"role": s.role, "content": s.text} for s in said)
+    return Conversation(replace(task, earlier=()), provider, history, task.tool_choice)
+
+
+def stored_turn(turn: object) -> JsonObject | None:
+    """The record of a response as JSON."""
+    return _shallow(turn) if isinstance(turn, ResponseRecord) else None
 
 
 def restored(value: object, provider: ProviderName) -> tuple[Conversation, ResponseRecord | None]:
@@ -104,16 +127,17 @@ def restored(value: object, provider: ProviderName) -> tuple[Conversation, Respo
         _provider(value),
         tuple(map(_object, fields.entries(value, "history"))),
         fields.text(value, "tool_choice"),
-        tuple(map(_response, fields.entries(value, "responses"))),
+        tuple(map(restored_turn, fields.entries(value, "responses"))),
     )
     if conversation.provider != provider:
         spoken = conversation.provider
         raise ValueError(f"this conversation is one of {spoken}, not of {provider}: switch it")
     turn = fields.value(value, "turn")
-    return conversation, None if turn is None else _response(turn)
+    return conversation, None if turn is None else restored_turn(turn)
 
 
-def _response(value: object) -> ResponseRecord:
+def restored_turn(value: object) -> ResponseRecord:
+    """The record from what `stored_turn` gave. Raises ValueError."""
     return ResponseRecord(
         provider=_provider(value),
         api_version=fields.text(value, "api_version"),

@@ -7,6 +7,7 @@ from typing import Final, Protocol, Self, TypeVar, runtime_checkable
 from loopcheck.reference_loop.adapters import fields
 from loopcheck.reference_loop.adapters.retry_after import retry_after
 from loopcheck.reference_loop.events import Failed
+from loopcheck.reference_loop.telemetry import exchange
 
 PERMANENT: Final = frozenset(
     {
@@ -52,6 +53,7 @@ def before_stream(error: Exception) -> Failed:
 
     Which statuses are worth another request is for the run's `Retries` to say.
     """
+    exchange.failed(error)
     status = fields.number(error, "status_code")
     if status is None:
         return Failed(_words(error), retryable=True)
@@ -69,6 +71,7 @@ def before_stream(error: Exception) -> Failed:
 
 def unreadable(error: Exception) -> Failed:
     """A whole response came and cannot be read."""
+    exchange.failed(error)
     return Failed(_words(error), retryable=True)
 
 
@@ -77,6 +80,7 @@ def inside_stream(error: Exception) -> Failed:
 
     Nothing of it was executed, so the request may be repeated.
     """
+    exchange.failed(error)
     return reported(_reported(error), otherwise=_words(error))
 
 

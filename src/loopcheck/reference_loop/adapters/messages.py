@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from anthropic import AnthropicError, AsyncAnthropic, Omit, omit
 
@@ -15,6 +15,8 @@ from loopcheck.reference_loop.adapters.conversation import (
     begin,
     replayed_name,
     restored,
+    restored_turn,
+    stored_turn,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.messages_assembly import (
@@ -34,6 +36,7 @@ from loopcheck.reference_loop.events import (
     Refused,
     Reply,
 )
+from loopcheck.reference_loop.telemetry import exchange
 
 if TYPE_CHECKING:
     from anthropic.types import MessageParam, ToolChoiceParam, ToolUnionParam
@@ -47,6 +50,8 @@ _HANDED_BACK = ("pause_turn", "compaction")
 class MessagesAdapter:
     """Speaks Messages; `stream` says how responses are asked for."""
 
+    provider: ClassVar[str] = "anthropic"
+
     client: AsyncAnthropic
     model: str
     stream: bool
@@ -57,6 +62,9 @@ class MessagesAdapter:
 
     def start(self, task: TaskInfo) -> Conversation:
         return begin(task, "messages")
+
+    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
+        return conversation.followed(task)
 
     async def request(self, conversation: Conversation) -> Reply:
         messages = cast("list[MessageParam]", list(conversation.history))
@@ -116,9 +124,16 @@ class MessagesAdapter:
     def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
         return restored(value, "messages")
 
+    def dump_turn(self, turn: object) -> JsonObject | None:
+        return stored_turn(turn)
+
+    def load_turn(self, value: object) -> ResponseRecord:
+        return restored_turn(value)
+
 
 def interpret(turn: MessagesTurn, conversation: Conversation, version: str = "") -> Reply:
     """What a turn means. Only a stop reason followed by message_stop ends it."""
+    exchange.said(response_id=turn.response_id, finish=turn.stop or "")
     usage = turn.usage
     text = "".join(fields.text(block.content, "text") for block in turn.blocks)
     if turn.stop is None:
@@ -134,7 +149,9 @@ def interpret(turn: MessagesTurn, conversation: Conversation, version: str = "")
         return Failed("argument fragments belong to no call", retryable=True, usage=usage)
     if turn.stop in _HANDED_BACK or any(block.is_call for block in turn.blocks):
         return _proposal(turn, conversation, version)
-    return Final(text, usage=usage) if text else Incomplete("empty", usage=usage)
+    if not text:
+        return Incomplete("empty", usage=usage)
+    return Final(text, usage=usage, turn=_record(turn, version))
 
 
 def _proposal(turn: MessagesTurn, conversation: Conversation, version: str) -> Calls:
@@ -146,14 +163,17 @@ def _proposal(turn: MessagesTurn, conversation: Conversation, version: str) -> C
         )
         for ordinal, block in enumerate(block for block in turn.blocks if block.is_call)
     )
-    record = ResponseRecord(
+    return Calls(proposed, _record(turn, version), usage=turn.usage)
+
+
+def _record(turn: MessagesTurn, version: str) -> ResponseRecord:
+    return ResponseRecord(
         provider="messages",
         api_version=version,
         response_id=turn.response_id,
         items=tuple(block.item() for block in turn.blocks),
         state={"container": turn.container} if turn.container else {},
     )
-    return Calls(proposed, record, usage=turn.usage)
 
 
 def _whole_reply(message: object, conversation: Conversation, version: str) -> Reply:

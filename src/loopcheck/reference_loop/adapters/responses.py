@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from openai import AsyncOpenAI, Omit, OpenAIError, omit
 
@@ -19,6 +19,8 @@ from loopcheck.reference_loop.adapters.conversation import (
     ResponseRecord,
     begin,
     restored,
+    restored_turn,
+    stored_turn,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.responses_assembly import (
@@ -46,6 +48,7 @@ from loopcheck.reference_loop.events import (
     Refused,
     Reply,
 )
+from loopcheck.reference_loop.telemetry import exchange
 
 if TYPE_CHECKING:
     from openai.types.responses import ResponseInputParam, ToolParam
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponsesAdapter:
     """Speaks Responses; `stream` says how responses are asked for."""
+
+    provider: ClassVar[str] = "openai"
 
     client: AsyncOpenAI
     model: str
@@ -66,6 +71,9 @@ class ResponsesAdapter:
 
     def start(self, task: TaskInfo) -> Conversation:
         return begin(task, "responses")
+
+    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
+        return conversation.followed(task)
 
     async def request(self, conversation: Conversation) -> Reply:
         items = cast("ResponseInputParam", list(conversation.history))
@@ -116,9 +124,16 @@ class ResponsesAdapter:
     def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
         return restored(value, "responses")
 
+    def dump_turn(self, turn: object) -> JsonObject | None:
+        return stored_turn(turn)
+
+    def load_turn(self, value: object) -> ResponseRecord:
+        return restored_turn(value)
+
 
 def interpret(turn: ResponsesTurn, conversation: Conversation, version: str = "") -> Reply:
     """What a turn means. Only `completed` is an end that anything may be done upon."""
+    exchange.said(response_id=turn.response_id, finish=turn.why or turn.status or "")
     usage = turn.usage
     if turn.status == "incomplete":
         return Incomplete(
@@ -147,7 +162,9 @@ def interpret(turn: ResponsesTurn, conversation: Conversation, version: str = ""
     if calls:
         return _proposal(turn, calls, conversation, version)
     text = "".join(fields.text(part, "text") for part in parts)
-    return Final(text, usage=usage) if text else Incomplete("empty", usage=usage)
+    if not text:
+        return Incomplete("empty", usage=usage)
+    return Final(text, usage=usage, turn=_record(turn, version))
 
 
 def _proposal(
@@ -161,13 +178,16 @@ def _proposal(
         )
         for ordinal, item in enumerate(calls)
     )
-    record = ResponseRecord(
+    return Calls(proposed, _record(turn, version), usage=turn.usage)
+
+
+def _record(turn: ResponsesTurn, version: str) -> ResponseRecord:
+    return ResponseRecord(
         provider="responses",
         api_version=version,
         response_id=turn.response_id,
         items=turn.items,
     )
-    return Calls(proposed, record, usage=turn.usage)
 
 
 def _parts(turn: ResponsesTurn) -> Iterator[object]:

@@ -7,8 +7,10 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
 
+from loopcheck.reference_loop.adapters import fields
 from loopcheck.reference_loop.adapters.failures import inside_stream
 from loopcheck.reference_loop.events import Failed
+from loopcheck.reference_loop.telemetry import exchange
 
 CLOSE_SECONDS: Final = 0.2
 
@@ -48,9 +50,11 @@ async def fill(assembly: Assembly, stream: EventStream) -> Failed | None:
                 return None
             except Exception as error:
                 return inside_stream(error)
+            exchange.began()
             assembly.feed(event)
         await _read_out(stream)
     finally:
+        exchange.carried(fields.value(stream, "response"))
         with contextlib.suppress(Exception):
             await stream.close()
     return None

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
+from typing import Final
 
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.records import CallRecord
 from loopcheck.reference_loop.store.interface import StoreError
 
-_RECORD_FIELDS = frozenset(field.name for field in fields(CallRecord))
+# A circle is found by the depth that it leads to; looking for it costs as much as the rest.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
+_RECORD_FIELDS: Final = tuple(field.name for field in fields(CallRecord))
 
 
 def dumps(value: JsonObject) -> str:
     """Raises StoreError for what is no JSON value."""
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        return _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(f"this cannot be stored as JSON: {error}") from error
 
@@ -32,7 +35,7 @@ def loads(text: object) -> JsonObject:
 
 
 def dump_record(record: CallRecord) -> str:
-    return dumps(asdict(record))
+    return dumps({name: getattr(record, name) for name in _RECORD_FIELDS})
 
 
 def load_record(text: object) -> CallRecord:

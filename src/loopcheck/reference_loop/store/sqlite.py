@@ -1,8 +1,4 @@
-"""Runs in an SQLite file, in write-ahead mode.
-
-Format 1: `runs` has one row a run (its state, its conversation, its lease), `calls` one row a
-call. The format's number is SQLite's `user_version`; `application_id` says that the file is ours.
-"""
+"""Runs in an SQLite file, in write-ahead mode."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
+from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.records import CallRecord
 from loopcheck.reference_loop.store import codec
 from loopcheck.reference_loop.store.interface import (
@@ -27,28 +24,12 @@ from loopcheck.reference_loop.store.interface import (
     StoreVersionError,
     UnknownRunError,
 )
+from loopcheck.reference_loop.store.layout import APPLICATION_ID, FORMAT, STEPS
+from loopcheck.reference_loop.store.owners import has_ended
 
-FORMAT: Final = 1
-APPLICATION_ID: Final = 0x4C6F6F70  # "Loop"
-
-_SCHEMA: Final = (
-    """CREATE TABLE runs (
-        run_id TEXT PRIMARY KEY,
-        checkpoint TEXT NOT NULL,
-        state TEXT NOT NULL,
-        conversation TEXT NOT NULL,
-        owner TEXT,
-        expires REAL NOT NULL
-    ) STRICT""",
-    """CREATE TABLE calls (
-        run_id TEXT NOT NULL REFERENCES runs (run_id),
-        round INTEGER NOT NULL,
-        position INTEGER NOT NULL,
-        record TEXT NOT NULL,
-        PRIMARY KEY (run_id, round, position)
-    ) STRICT, WITHOUT ROWID""",
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {FORMAT}",
+_PUT_CONVERSATION: Final = (
+    "INSERT INTO conversations VALUES (?, ?) "
+    "ON CONFLICT DO UPDATE SET conversation = excluded.conversation"
 )
 _PUT_CALL: Final = (
     "INSERT INTO calls VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record"
@@ -62,7 +43,8 @@ class SqliteStore:
     than this version, StoreBusyError when another process holds it for longer than
     `busy_seconds`. The file is left as it is then.
 
-    `lease_seconds` is after how long a run whose process says nothing may be taken over.
+    `lease_seconds` is after how long a run whose process says nothing may be taken over; one
+    whose process is certain to have ended, at once.
     `synchronous`: `full` survives a power cut, `normal` only the end of the process.
     """
 
@@ -97,29 +79,31 @@ class SqliteStore:
         with self._transaction():
             try:
                 self._db.execute(
-                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
                     (
                         lease.run_id,
                         checkpoint.name,
                         codec.dumps(checkpoint.state),
-                        codec.dumps(checkpoint.conversation or {}),
                         lease.owner,
                         self._expiry(),
                     ),
                 )
+                self._put_conversation(lease.run_id, checkpoint.conversation or {})
             except sqlite3.IntegrityError:
                 raise RunExistsError(f"{self._path}: there is a run {lease.run_id!r}") from None
 
     def acquire(self, lease: Lease) -> StoredRun:
         with self._transaction():
             row = self._db.execute(
-                "SELECT state, conversation, owner, expires FROM runs WHERE run_id = ?",
+                "SELECT state, conversation, owner, expires "
+                "FROM runs JOIN conversations USING (run_id) WHERE run_id = ?",
                 (lease.run_id,),
             ).fetchone()
             if row is None:
                 raise UnknownRunError(f"{self._path}: there is no run {lease.run_id!r}")
             state, conversation, owner, expires = row
-            if owner not in (None, lease.owner) and expires > self._wall():
+            is_held = owner not in (None, lease.owner) and expires > self._wall()
+            if is_held and not has_ended(str(owner)):
                 raise RunTakenError(
                     f"{self._path}: {owner} works on run {lease.run_id!r} and has to say so "
                     f"again within {expires - self._wall():.0f} seconds"
@@ -135,21 +119,21 @@ class SqliteStore:
             )
 
     def commit(self, lease: Lease, checkpoint: Checkpoint) -> None:
-        conversation = checkpoint.conversation
         with self._transaction():
             changed = self._db.execute(
-                "UPDATE runs SET checkpoint = ?, state = ?, expires = ?, "
-                "conversation = coalesce(?, conversation) WHERE run_id = ? AND owner = ?",
+                "UPDATE runs SET checkpoint = ?, state = ?, expires = ? "
+                "WHERE run_id = ? AND owner = ?",
                 (
                     checkpoint.name,
                     codec.dumps(checkpoint.state),
                     self._expiry(),
-                    None if conversation is None else codec.dumps(conversation),
                     lease.run_id,
                     lease.owner,
                 ),
             )
             self._check_held(lease, changed)
+            if checkpoint.conversation is not None:
+                self._put_conversation(lease.run_id, checkpoint.conversation)
             self._db.executemany(
                 _PUT_CALL,
                 [
@@ -172,6 +156,9 @@ class SqliteStore:
                 "UPDATE runs SET owner = NULL WHERE run_id = ? AND owner = ?",
                 (lease.run_id, lease.owner),
             )
+
+    def _put_conversation(self, run_id: str, conversation: JsonObject) -> None:
+        self._db.execute(_PUT_CONVERSATION, (run_id, codec.dumps(conversation)))
 
     def _records(self, run_id: str) -> Iterator[CallRecord]:
         rows = self._db.execute(
@@ -202,15 +189,14 @@ class SqliteStore:
             self._check_whole()
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute(f"PRAGMA synchronous = {synchronous}")
-        if is_empty:
-            self._make()
+        if version < FORMAT:
+            self._bring_up()
 
-    def _make(self) -> None:
+    def _bring_up(self) -> None:
         with self._transaction():
-            # Another process may have made it meanwhile.
-            if self._pragma("schema_version") == 0:
-                for statement in _SCHEMA:
-                    self._db.execute(statement)
+            # Another process may have done it meanwhile.
+            for statement in STEPS.get(self._pragma("user_version"), ()):
+                self._db.execute(statement)
 
     def _check_whole(self) -> None:
         (answer,) = self._db.execute("PRAGMA quick_check(1)").fetchone()

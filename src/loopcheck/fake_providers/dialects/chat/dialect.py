@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from loopcheck.fake_providers.dialects import openai_common
-from loopcheck.fake_providers.dialects.chat import read, render, rules
+from loopcheck.fake_providers.dialects.chat import read, render, rules, stored
 from loopcheck.fake_providers.dialects.interface import ItemIdKind, Memory, Rule
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
@@ -28,7 +28,7 @@ _UNKNOWN_MODEL = ServiceError(
 
 
 class ChatDialect(openai_common.OpenAIManners):
-    """OpenAI Chat Completions. The service keeps no conversation between requests."""
+    """OpenAI Chat Completions. No request goes on from what the service keeps."""
 
     name: DialectName = "chat"
     rules: tuple[Rule, ...] = rules.RULES
@@ -36,7 +36,7 @@ class ChatDialect(openai_common.OpenAIManners):
     def serves(self, method: str, path: str) -> Literal["generate", "side"] | None:
         if (method, path) == ("POST", "/v1/chat/completions"):
             return "generate"
-        return "side" if openai_common.asks_for_models(method, path) else None
+        return "side" if stored.serves(method, path) else None
 
     def read(self, request: HttpRequest, memory: Memory) -> Reading:
         return read.read(request)
@@ -48,9 +48,11 @@ class ChatDialect(openai_common.OpenAIManners):
         return render.frames(answer, steps)
 
     def remember(self, answer: Answer, memory: Memory) -> None:
-        """Notes the ids and names that came from here; clients send everything else again."""
+        """Notes the ids and names that came from here; clients send everything else again. Keeps
+        the completion where the request says so."""
         for call in answer.calls:
             memory.issued.update((call.call_id, call.tool))
+        stored.keep(answer, memory)
 
     def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
         model = reading.model if reading else "gpt-4.1"
@@ -62,7 +64,7 @@ class ChatDialect(openai_common.OpenAIManners):
         return [Frame(data={"error": openai_common.error_object(error)}, part="error")]
 
     def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
-        return openai_common.models(request.path)
+        return stored.answer(request, Memory() if memory is None else memory)
 
     def response_id(self, digest: str) -> str:
         return "chatcmpl-" + openai_common.base62(digest, 29)

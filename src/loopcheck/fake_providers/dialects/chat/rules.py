@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from loopcheck.fake_providers.dialects import openai_bounds
 from loopcheck.fake_providers.dialects.chat import limits, pairing
 from loopcheck.fake_providers.dialects.interface import Rule
 from loopcheck.fake_providers.dialects.openai_rules import rule
+
+_TOKEN_LIMITS: Final = {"max_completion_tokens": (1, None), "max_tokens": (1, None)}
+_RANGES: Final = {
+    "frequency_penalty": (-2, 2),
+    "presence_penalty": (-2, 2),
+    "temperature": (0, 2),
+    "top_p": (0, 1),
+}
 
 RULES: Final[tuple[Rule, ...]] = (
     rule("C20", "R", "the model exists", limits.unknown_model),
@@ -24,6 +33,12 @@ RULES: Final[tuple[Rule, ...]] = (
     rule("C22", "S", "a tool's name has at most 64 characters", limits.long_named),
     rule("C17", "R", "sound goes to models that hear", limits.sound_for_deaf),
     rule("C23", "D", "a tool message holds text or images only", limits.foreign_block),
+    # Some models have narrower bounds of their own; these are the widest.
+    rule("C24", "S", "n is between 1 and 128", openai_bounds.integers({"n": (1, 128)})),
+    rule("C25", "S", "token limits are 1 or more", openai_bounds.integers(_TOKEN_LIMITS)),
+    rule("C26", "S", "there are at most 4 stop sequences", openai_bounds.many_stops),
+    rule("C27", "I", "metadata keep to their limits", openai_bounds.metadata),
+    rule("C28", "S", "sampling parameters keep to their ranges", openai_bounds.decimals(_RANGES)),
     # That some models refuse these is recorded; which ones do is a guess.
     rule("C18", "unsure", "the model takes messages of this role", limits.unsupported_role),
     rule("C19", "unsure", "reasoning models get max_completion_tokens", limits.max_tokens),
@@ -32,6 +47,9 @@ RULES: Final[tuple[Rule, ...]] = (
     rule("C14", "S", "parallel_tool_calls comes with tools", limits.parallel_without_tools),
     rule("C16", "S", "a tool's parameters are an object", limits.not_objects),
     rule("C15", "S", "the schema of a strict tool is closed", limits.not_closed),
+    rule(
+        "C29", "S", "top_logprobs is at most 20 and comes with logprobs", openai_bounds.top_logprobs
+    ),
     rule("C4", "S", "a tool message has a tool_call_id", pairing.result_without_id),
     rule(
         "C2",

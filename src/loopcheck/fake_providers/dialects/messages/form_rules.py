@@ -14,6 +14,7 @@ from loopcheck.fake_providers.dialects.messages.errors import field_error, inval
 from loopcheck.fake_providers.wire import JsonObject, ServiceError
 
 _LARGEST_BODY: Final = 32 * 1024 * 1024
+_VERSIONS: Final = ("2023-01-01", "2023-06-01", "2026-10-21")
 _ROLES: Final = ("user", "assistant", "system")
 _IN_BLOCKS: Final = {
     "text": ("text",),
@@ -47,6 +48,15 @@ def _no_version(
     if isinstance(history, Conversation) and history.version is None:
         return invalid("anthropic-version: header is required")
     return None
+
+
+def _unknown_version(
+    history: Sequence[JsonObject], body: JsonObject, memory: Memory
+) -> ServiceError | None:
+    version = history.version if isinstance(history, Conversation) else None
+    if version is None or version in _VERSIONS:
+        return None
+    return invalid(f'anthropic-version: "{version}" is not a valid version')
 
 
 def _missing(
@@ -180,6 +190,12 @@ RULES: Final = (
         grade="S",
         summary="the header anthropic-version is sent",
         check=_no_version,
+    ),
+    Rule(
+        id="M-known-version",
+        grade="I",
+        summary="the header anthropic-version names a version that there is",
+        check=_unknown_version,
     ),
     Rule(id="M27", grade="R", summary="required fields are there", check=_missing),
     Rule(id="M-types", grade="S", summary="fields are of the right kind", check=_wrong_type),

@@ -15,6 +15,12 @@ USES: Final = ("server_tool_use", "mcp_tool_use")
 _MCP: Final = "mcp"
 _SEARCHES: Final = "tool_search"
 _SERVER: Final = "loopcheck"
+_IN_CONTAINER: Final = (
+    "code_execution",
+    "bash_code_execution",
+    "text_editor_code_execution",
+)
+_EXPIRES: Final = "2026-11-30T12:05:00Z"
 
 
 def result_kind(use: JsonObject) -> str:
@@ -56,6 +62,15 @@ def requests(answer: Answer) -> JsonObject | None:
         "web_search_requests": calls.count("web_search"),
         "web_fetch_requests": calls.count("web_fetch"),
     }
+
+
+def container(answer: Answer) -> JsonObject:
+    """Where the service ran code for this answer, if it did."""
+    kinds = {piece.kind for piece in answer.content if isinstance(piece, IssuedHosted)}
+    if kinds.isdisjoint(_IN_CONTAINER):
+        return {}
+    named = f"container_{answer.response_id.removeprefix('msg_')}"
+    return {"container": {"id": named, "expires_at": _EXPIRES}}
 
 
 def _is_mcp(call: IssuedHosted) -> bool:

@@ -13,6 +13,7 @@ from loopcheck.fake_providers.dialects.messages.errors import field_error, inval
 from loopcheck.fake_providers.wire import JsonObject, ServiceError
 
 _SAMPLING: Final = ("temperature", "top_p", "top_k")
+_BETWEEN_0_AND_1: Final = ("temperature", "top_p")
 _SMALLEST_BUDGET: Final = 1024
 # With this beta the budget counts for several thoughts and may be more than one answer takes.
 _INTERLEAVED: Final = "interleaved-thinking-2025-05-14"
@@ -61,6 +62,21 @@ def _budget(history: Sequence[JsonObject], body: JsonObject, memory: Memory) -> 
     )
 
 
+def _ranges(history: Sequence[JsonObject], body: JsonObject, memory: Memory) -> ServiceError | None:
+    limit = body.get("max_tokens")
+    if isinstance(limit, int) and limit < 0:
+        return field_error("max_tokens", "must be greater than or equal to 0")
+    for name in _BETWEEN_0_AND_1:
+        if name not in body:
+            continue
+        value = body[name]
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return field_error(name, "Input should be a valid number")
+        if not 0 <= value <= 1:
+            return field_error(name, "range: 0..1")
+    return None
+
+
 def _sampling(
     history: Sequence[JsonObject], body: JsonObject, memory: Memory
 ) -> ServiceError | None:
@@ -92,6 +108,12 @@ RULES: Final = (
         grade="D",
         summary="no sampling parameters since version 2026-10-21",
         check=_sampling,
+    ),
+    Rule(
+        id="M-range",
+        grade="S",
+        summary="token limits and sampling parameters keep to their ranges",
+        check=_ranges,
     ),
     Rule(id="M28", grade="R", summary="the model knows the effort", check=_effort),
     Rule(

@@ -90,6 +90,12 @@ class Messages:
     def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
         return side.answer(request, frozenset() if memory is None else memory.models)
 
+    def resumed(self, request: HttpRequest, memory: Memory) -> Sequence[Frame] | None:
+        return None
+
+    def outlives(self, reading: Reading) -> bool:
+        return False
+
     def headers(self, request_id: str, *, streamed: bool) -> tuple[tuple[str, str], ...]:
         limits = [
             (f"anthropic-ratelimit-{name}-{field}", value)

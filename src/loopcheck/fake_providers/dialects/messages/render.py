@@ -39,7 +39,11 @@ def whole(answer: Answer) -> JsonObject:
         **_identity(answer),
         "content": content.blocks(answer),
         **_stop(answer),
-        "usage": {**_first_usage(answer, answer.usage.output), **_hosted_usage(answer)},
+        "usage": {
+            **_first_usage(answer, answer.usage.output),
+            **_thinking_usage(answer),
+            **_hosted_usage(answer),
+        },
     }
 
 
@@ -144,6 +148,7 @@ def _stop(answer: Answer) -> JsonObject:
         "stop_reason": reason,
         "stop_sequence": None,
         "stop_details": _refusal(answer) if reason == "refusal" else None,
+        **hosted.container(answer),
     }
 
 
@@ -170,8 +175,12 @@ def _last_usage(answer: Answer) -> JsonObject:
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
         "output_tokens": answer.usage.output,
-        "output_tokens_details": {"thinking_tokens": answer.usage.reasoning},
+        **_thinking_usage(answer),
     }
+
+
+def _thinking_usage(answer: Answer) -> JsonObject:
+    return {"output_tokens_details": {"thinking_tokens": answer.usage.reasoning}}
 
 
 def _hosted_usage(answer: Answer) -> JsonObject:

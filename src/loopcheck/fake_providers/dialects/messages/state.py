@@ -18,14 +18,13 @@ _PREVIOUS: Final = "previous_message_id"
 
 def remember(answer: Answer, memory: Memory) -> None:
     """Keeps the response, and the conversation where the request asked for a thread."""
-    body = render.whole(answer)
-    memory.responses[answer.response_id] = body
+    memory.responses.later(answer.response_id, render.whole, answer)
     for call in answer.calls:
         memory.issued |= {call.call_id, call.tool}
     reading = answer.reading
     kept = _given(("thinking",), reading.body)
     if reading.body.get("thread") is not None:
-        _keep_thread(answer, body["content"], memory)
+        _keep_thread(answer, memory.responses[answer.response_id]["content"], memory)
         kept.update(_given(THREAD_SETTINGS, memory.settings.get(reading.previous or "", {})))
         kept.update(_given(THREAD_SETTINGS, reading.body))
         kept[_PREVIOUS] = reading.previous

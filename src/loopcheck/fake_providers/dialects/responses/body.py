@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopcheck.fake_providers.dialects.openai_common import objects
-from loopcheck.fake_providers.dialects.responses import output
+from loopcheck.fake_providers.dialects.responses import echo, output
 from loopcheck.fake_providers.script import Stop, Usage
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -64,6 +63,21 @@ def stores(request: JsonObject) -> bool:
     return request.get("store") is not False
 
 
+def in_background(request: JsonObject) -> bool:
+    """Whether the service works on the response after it has answered."""
+    return request.get("background") is True
+
+
+def first(answer: Answer) -> JsonObject:
+    """The response object as a request for it is answered: whole, or waiting its turn."""
+    return queued(answer) if in_background(answer.reading.body) else ended(answer)
+
+
+def queued(answer: Answer) -> JsonObject:
+    """The response object before anybody has begun with it."""
+    return _response(answer, status="queued", service_tier="auto")
+
+
 def started(answer: Answer) -> JsonObject:
     """The response object while nothing has come out yet."""
     return _response(answer, status="in_progress", service_tier="auto")
@@ -78,8 +92,21 @@ def ended(answer: Answer) -> JsonObject:
         completed_at=None if reason else answer.created + 1,
         incomplete_details={"reason": reason} if reason else None,
         output=output.items(answer),
-        usage=_usage(answer.usage),
+        usage=usage(answer.usage),
     )
+
+
+def unfinished(response: JsonObject, status: str) -> JsonObject:
+    """A finished response as it was while nothing had come out yet."""
+    return {
+        **response,
+        "status": status,
+        "completed_at": None,
+        "incomplete_details": None,
+        "output": [],
+        "service_tier": "auto",
+        "usage": None,
+    }
 
 
 def failed(answer: Answer, error: ServiceError) -> JsonObject:
@@ -111,7 +138,7 @@ def _response(answer: Answer, **facts: object) -> JsonObject:
         "store": stores(request),
         "text": {**_TEXT, **_object(request.get("text"))},
         "tool_usage": _NO_TOOL_USAGE,
-        "tools": [_echo_tool(tool) for tool in objects(request, "tools")],
+        "tools": echo.tools(request, answer.model),
         "usage": None,
         **facts,
     }
@@ -124,34 +151,14 @@ def _conversation(request: JsonObject) -> JsonObject:
     return {"conversation": {"id": value} if isinstance(value, str) else value}
 
 
-def _echo_tool(tool: JsonObject) -> JsonObject:
-    if tool.get("type") != "function":
-        return tool
-    parameters = tool.get("parameters")
-    strict = tool.get("strict")
+def usage(counts: Usage) -> JsonObject:
+    """The token counts of a response."""
     return {
-        **tool,
-        "description": tool.get("description"),
-        "parameters": parameters,
-        "strict": strict if isinstance(strict, bool) else _is_closed(_object(parameters)),
-    }
-
-
-def _is_closed(schema: JsonObject) -> bool:
-    """Whether the service can be strict about a schema that does not ask for it."""
-    required = schema.get("required")
-    names = required if isinstance(required, list) else []
-    properties = _object(schema.get("properties"))
-    return schema.get("additionalProperties") is False and all(key in names for key in properties)
-
-
-def _usage(usage: Usage) -> JsonObject:
-    return {
-        "input_tokens": usage.input,
+        "input_tokens": counts.input,
         "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": 0},
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-        "total_tokens": usage.input + usage.output,
+        "output_tokens": counts.output,
+        "output_tokens_details": {"reasoning_tokens": counts.reasoning},
+        "total_tokens": counts.input + counts.output,
     }
 
 

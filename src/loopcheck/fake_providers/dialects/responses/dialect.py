@@ -8,7 +8,15 @@ from typing import Final, Literal
 
 from loopcheck.fake_providers.dialects import openai_common
 from loopcheck.fake_providers.dialects.interface import ItemIdKind, Memory, Rule
-from loopcheck.fake_providers.dialects.responses import body, read, render, rules, side, state
+from loopcheck.fake_providers.dialects.responses import (
+    background,
+    body,
+    read,
+    render,
+    rules,
+    side,
+    state,
+)
 from loopcheck.fake_providers.script import DialectName, ErrorName
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -54,7 +62,7 @@ class ResponsesDialect(openai_common.OpenAIManners):
         return read.read(request, memory)
 
     def whole(self, answer: Answer) -> JsonObject:
-        return body.ended(answer)
+        return body.first(answer)
 
     def frames(self, answer: Answer, steps: Sequence[Step]) -> list[Frame]:
         return render.frames(answer, steps)
@@ -75,6 +83,12 @@ class ResponsesDialect(openai_common.OpenAIManners):
     def side(self, request: HttpRequest, memory: Memory | None = None) -> JsonObject:
         return side.answer(request, Memory() if memory is None else memory)
 
+    def resumed(self, request: HttpRequest, memory: Memory) -> Sequence[Frame] | None:
+        return background.resumed(request, memory)
+
+    def outlives(self, reading: Reading) -> bool:
+        return body.in_background(reading.body)
+
     def response_id(self, digest: str) -> str:
         return "resp_" + digest[:_ID_DIGITS]
 
@@ -82,5 +96,5 @@ class ResponsesDialect(openai_common.OpenAIManners):
         return _PREFIXES[kind] + digest[:_ID_DIGITS]
 
     def seal(self, digest: str, *, redacted: bool) -> str:
-        rounds = (hashlib.sha256(f"{digest}:{n}".encode()).hexdigest() for n in range(4))
-        return "gAAAAAB" + "".join(openai_common.base62(part, 40) for part in rounds)
+        rounds = (hashlib.sha256(f"{digest}:{n}".encode()).hexdigest() for n in range(5))
+        return "gAAAAAB" + "".join(openai_common.base62(part, 32) for part in rounds)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from loopcheck.fake_providers.dialects.openai_common import objects
-from loopcheck.fake_providers.dialects.responses import hosted
+from loopcheck.fake_providers.dialects.responses import hosted, origins
 from loopcheck.fake_providers.script import Refuse, Say
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -42,7 +41,7 @@ def item(answer: Answer, index: int, status: ItemStatus) -> JsonObject:
     begun = status == "in_progress"
     match piece:
         case IssuedCall():
-            return _call(piece, status, answer.reading.body)
+            return _call(answer, index, piece, status)
         case IssuedThought():
             return _reasoning(piece, begun=begun)
         case IssuedHosted():
@@ -54,6 +53,7 @@ def item(answer: Answer, index: int, status: ItemStatus) -> JsonObject:
                 "status": status,
                 "content": [] if begun else [part(piece, piece.text)],
                 "role": "assistant",
+                **origins.phase(answer, index),
             }
 
 
@@ -86,31 +86,20 @@ def shows(thought: IssuedThought) -> bool:
     return bool(thought.text) and not thought.redacted
 
 
-def _call(call: IssuedCall, status: ItemStatus, body: JsonObject) -> JsonObject:
+def _call(answer: Answer, index: int, call: IssuedCall, status: ItemStatus) -> JsonObject:
     kind, text = CALL_TYPES[call.form]
-    made: JsonObject = {
+    caller = origins.caller(answer, index)
+    return {
         "id": call.item_id,
         "type": kind,
-        "status": status,
+        # A program waits for its calls until it ends.
+        "status": "in_progress" if caller and status == "completed" else status,
         text: "" if status == "in_progress" else call.arguments,
         "call_id": call.call_id,
+        **caller,
         "name": call.tool,
+        **origins.home(answer.reading.body, call.tool),
     }
-    home = namespace(body, call.tool)
-    return made if home is None else {**made, "namespace": home}
-
-
-def namespace(body: JsonObject, tool: str) -> str | None:
-    """The namespace of a tool that the request describes in one and nowhere else."""
-    described = objects(body, "tools")
-    if any(entry.get("name") == tool and "tools" not in entry for entry in described):
-        return None
-    homes = (entry for entry in described if entry.get("type") == "namespace")
-    return next((str(home.get("name")) for home in homes if _holds(home, tool)), None)
-
-
-def _holds(home: JsonObject, tool: str) -> bool:
-    return any(inner.get("name") == tool for inner in objects(home, "tools"))
 
 
 def _reasoning(thought: IssuedThought, *, begun: bool) -> JsonObject:

@@ -8,7 +8,7 @@ from typing import Final
 
 from loopcheck.fake_providers.dialects.openai_common import invalid
 from loopcheck.fake_providers.dialects.openai_rules import Asked, Finder, listed
-from loopcheck.fake_providers.dialects.responses import form, output
+from loopcheck.fake_providers.dialects.responses import form, origins
 from loopcheck.fake_providers.dialects.responses.items import kind_of
 from loopcheck.fake_providers.wire import ServiceError
 
@@ -56,7 +56,7 @@ def namespace_lost(asked: Asked) -> Iterator[ServiceError]:
         name = item.get("name")
         if kind_of(item) != "function_call" or item.get("namespace") is not None:
             continue
-        if output.namespace(asked.body, str(name)) is not None:
+        if origins.namespace(asked.body, str(name)) is not None:
             yield invalid(
                 f"Missing namespace for function_call '{name}'. It does not exist in the default "
                 "namespace. Round-trip the model's function_call item with its namespace field "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from loopcheck.fake_providers.dialects.interface import Memory
 from loopcheck.fake_providers.dialects.openai_common import objects, request_body
@@ -10,6 +11,9 @@ from loopcheck.fake_providers.dialects.responses import form
 from loopcheck.fake_providers.dialects.responses.items import kind_of, neutral
 from loopcheck.fake_providers.dialects.responses.state import expanded
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject, OfferedTool, Reading
+
+# What these stand for is known to the service alone.
+_LOOKED_UP: Final = ("item_reference", "compaction")
 
 
 def read(request: HttpRequest, memory: Memory) -> Reading:
@@ -33,7 +37,7 @@ def read(request: HttpRequest, memory: Memory) -> Reading:
         body=body,
         tool_choice=body.get("tool_choice"),
         previous=previous,
-        self_contained=not continues and all(kind_of(item) != "item_reference" for item in sent),
+        self_contained=not continues and all(kind_of(item) not in _LOOKED_UP for item in sent),
     )
 
 

@@ -29,8 +29,12 @@ from loopcheck.fake_providers.wire import (
 def frames(answer: Answer, steps: Sequence[Step]) -> list[Frame]:
     """The events from `response.created` to the one that ends the response."""
     stream = _Stream(answer)
-    for kind in ("created", "in_progress"):
-        stream.send(kind, {"response": body.started(answer)}, part="head")
+    if body.in_background(answer.reading.body):
+        for kind in ("created", "queued"):
+            stream.send(kind, {"response": body.queued(answer)}, part="head")
+    else:
+        stream.send("created", {"response": body.started(answer)}, part="head")
+    stream.send("in_progress", {"response": body.started(answer)}, part="head")
     for step in steps:
         match step:
             case Open():

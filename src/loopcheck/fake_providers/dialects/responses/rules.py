@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from loopcheck.fake_providers.dialects import openai_bounds
 from loopcheck.fake_providers.dialects.interface import Rule
 from loopcheck.fake_providers.dialects.openai_rules import rule
 from loopcheck.fake_providers.dialects.responses import pairing, parameters, shape, stored
+
+_RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1)}
+_COUNTS: Final = {
+    "max_tool_calls": (1, None),
+    "top_logprobs": (0, openai_bounds.MOST_LOGPROBS),
+}
 
 RULES: Final[tuple[Rule, ...]] = (
     rule("R25", "R", "the model exists", parameters.unknown_model),
@@ -23,6 +30,9 @@ RULES: Final[tuple[Rule, ...]] = (
     rule("R18", "R", "files at addresses have a type that can be read", shape.unreadable_address),
     rule("R22", "S", "context_management is left out rather than empty", parameters.no_context),
     rule("R23", "R", "the temperature is not below 0", parameters.cold),
+    rule("R37", "S", "sampling parameters keep to their ranges", openai_bounds.decimals(_RANGES)),
+    rule("R38", "S", "counts keep to their bounds", openai_bounds.integers(_COUNTS)),
+    rule("R39", "I", "metadata keep to their limits", openai_bounds.metadata),
     rule("R30", "S", "max_output_tokens is 16 or more", parameters.too_few_tokens),
     # That some models refuse these is recorded; which ones do is a guess.
     rule("R24", "unsure", "reasoning models get no temperature", parameters.temperature),

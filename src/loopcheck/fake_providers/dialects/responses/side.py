@@ -2,74 +2,143 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from itertools import count
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from loopcheck.fake_providers.dialects import openai_common
 from loopcheck.fake_providers.dialects.interface import Memory
-from loopcheck.fake_providers.dialects.openai_common import invalid, objects, request_body
+from loopcheck.fake_providers.dialects.openai_common import invalid
+from loopcheck.fake_providers.dialects.paging import asked, page
+from loopcheck.fake_providers.dialects.responses import background, compaction, conversations
+from loopcheck.fake_providers.dialects.responses.listing import resources
 from loopcheck.fake_providers.wire import HttpRequest, JsonObject
 
-_COUNT_PATH: Final = "/v1/responses/input_tokens"
-_CONVERSATIONS_PATH: Final = "/v1/conversations"
-_CREATED: Final = 1_780_000_000
-_STORED: Final = re.compile(r"/v1/(response|conversation)s/([^/]+)(/cancel)?")
+_Answer: TypeAlias = Callable[[HttpRequest, tuple[str, ...], Memory], JsonObject]
 
 
 def serves(method: str, path: str) -> bool:
     """Whether there is an answer to a request like this."""
-    if method == "POST" and path in (_COUNT_PATH, _CONVERSATIONS_PATH):
-        return True
-    match = _STORED.fullmatch(path)
-    if match is None:
-        return openai_common.asks_for_models(method, path)
-    if match[3]:
-        return match[1] == "response" and method == "POST"
-    return method in ("GET", "DELETE")
+    return _route(method, path) is not None or openai_common.asks_for_models(method, path)
 
 
 def answer(request: HttpRequest, memory: Memory) -> JsonObject:
     """The answer. Raises ServiceError where what it asks for is not stored."""
-    if request.path == _COUNT_PATH:
-        tokens = len(request.body) // 4 + 8
-        return {"object": "response.input_tokens", "input_tokens": tokens}
-    if request.path == _CONVERSATIONS_PATH:
-        return _begin_conversation(request, memory)
-    match = _STORED.fullmatch(request.path)
-    if match is None:
+    route = _route(request.method, request.path)
+    if route is None:
         return openai_common.models(request.path)
-    return _stored(request.method, match[1], match[2], memory)
+    found, named = route
+    return found(request, named, memory)
 
 
-def _begin_conversation(request: HttpRequest, memory: Memory) -> JsonObject:
-    body = request_body(request) if request.body else {}
-    ids = (_conversation_id(number) for number in count())
-    named = next(made for made in ids if made not in memory.conversations)
-    memory.conversations[named] = list(objects(body, "items"))
-    memory.responses[named] = {
-        "id": named,
-        "object": "conversation",
-        "created_at": _CREATED,
-        "metadata": body.get("metadata") or {},
-    }
-    return memory.responses[named]
+def _route(method: str, path: str) -> tuple[_Answer, tuple[str, ...]] | None:
+    for known, pattern, found in _ROUTES:
+        match = pattern.fullmatch(path) if known == method else None
+        if match is not None:
+            return found, match.groups()
+    return None
 
 
-def _conversation_id(number: int) -> str:
-    return "conv_" + hashlib.sha256(f"conversation {number}".encode()).hexdigest()[:48]
+def _count(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    return {"object": "response.input_tokens", "input_tokens": len(request.body) // 4 + 8}
 
 
-def _stored(method: str, kind: str, named: str, memory: Memory) -> JsonObject:
+def _compact(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    return compaction.compacted(request, memory)
+
+
+def _response(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("response", named[0], memory)
+    return background.looked_at(named[0], memory)
+
+
+def _cancel(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("response", named[0], memory)
+    return background.cancelled(named[0], memory)
+
+
+def _input_items(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    output = _require("response", named[0], memory)["output"]
+    made = len(output) if isinstance(output, list) else 0
+    held = memory.conversations.get(named[0], [])
+    return page(resources(held[: len(held) - made]), asked(request.query), order="desc")
+
+
+def _delete_response(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    return _delete("response", "response", named[0], memory)
+
+
+def _begin(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    return conversations.begun(request, memory)
+
+
+def _conversation(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    return _require("conversation", named[0], memory)
+
+
+def _change(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("conversation", named[0], memory)
+    return conversations.changed(request, named[0], memory)
+
+
+def _delete_conversation(
+    request: HttpRequest, named: tuple[str, ...], memory: Memory
+) -> JsonObject:
+    return _delete("conversation", "conversation.deleted", named[0], memory)
+
+
+def _items(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("conversation", named[0], memory)
+    return conversations.items(request, named[0], memory)
+
+
+def _add(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("conversation", named[0], memory)
+    return conversations.added(request, named[0], memory)
+
+
+def _item(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("conversation", named[0], memory)
+    return conversations.item(named[0], named[1], memory)
+
+
+def _delete_item(request: HttpRequest, named: tuple[str, ...], memory: Memory) -> JsonObject:
+    _require("conversation", named[0], memory)
+    return conversations.without(named[0], named[1], memory)
+
+
+_ROUTES: Final[tuple[tuple[str, re.Pattern[str], _Answer], ...]] = tuple(
+    (method, re.compile(f"/v1/{path}"), found)
+    for method, path, found in (
+        ("POST", "responses/input_tokens", _count),
+        ("POST", "responses/compact", _compact),
+        ("GET", "responses/([^/]+)", _response),
+        ("DELETE", "responses/([^/]+)", _delete_response),
+        ("POST", "responses/([^/]+)/cancel", _cancel),
+        ("GET", "responses/([^/]+)/input_items", _input_items),
+        ("POST", "conversations", _begin),
+        ("GET", "conversations/([^/]+)", _conversation),
+        ("POST", "conversations/([^/]+)", _change),
+        ("DELETE", "conversations/([^/]+)", _delete_conversation),
+        ("GET", "conversations/([^/]+)/items", _items),
+        ("POST", "conversations/([^/]+)/items", _add),
+        ("GET", "conversations/([^/]+)/items/([^/]+)", _item),
+        ("DELETE", "conversations/([^/]+)/items/([^/]+)", _delete_item),
+    )
+)
+
+
+def _require(kind: str, named: str, memory: Memory) -> JsonObject:
     found = memory.responses.get(named)
     if found is None or found["object"] != kind:
         raise invalid(f"{kind.capitalize()} with id '{named}' not found.", status=404)
-    if method == "DELETE":
-        del memory.responses[named]
-        memory.conversations.pop(named, None)
-        gone = "response" if kind == "response" else "conversation.deleted"
-        return {"id": named, "object": gone, "deleted": True}
-    if method == "POST" and found["background"] is not True:
-        raise invalid("Cannot cancel a synchronous response.")
     return found
+
+
+def _delete(kind: str, gone: str, named: str, memory: Memory) -> JsonObject:
+    _require(kind, named, memory)
+    del memory.responses[named]
+    memory.conversations.pop(named, None)
+    memory.pending.pop(named, None)
+    memory.streams.pop(named, None)
+    return {"id": named, "object": gone, "deleted": True}

@@ -93,11 +93,11 @@ def duplicate_item(asked: Asked) -> Iterator[ServiceError]:
 
 def broken_seal(asked: Asked) -> Iterator[ServiceError]:
     """Encrypted content that is not what was issued for the item."""
-    seals = asked.memory.seals
     for item in form.sent(asked.body):
         named, content = item.get("id"), item.get("encrypted_content")
         if kind_of(item) != "reasoning" or not isinstance(named, str) or content is None:
             continue
+        seals = asked.memory.seals
         if named in seals and content != seals[named]:
             yield _unverified(named, "Encrypted content could not be decrypted or parsed.")
         elif named not in seals and content in seals.values():

@@ -1,0 +1,1 @@
+"""Watching a run: what happens in it, told as events, as logs, and through OpenTelemetry."""
