@@ -64,8 +64,8 @@ def became(spec, operation):
     return told
 
 
-def drive(task, looks_up):
-    kept = Kept(task)
+def drive(task, looks_up, kept=None):
+    kept = kept or Kept(task)
     while True:
         calls = kept.open_calls()
         last = kept.messages[-1]
@@ -115,12 +115,13 @@ def mortal(task):
 @loopcheck.loop(dialects=["chat"], modes=["whole"], can=CAN)
 def unlocked(task):
     """Two processes that resume its run are both let in."""
+    kept = Kept(task)
     if task.resume is not None:
         (task.folder / f"here.{os.getpid()}").touch()
         deadline = time.monotonic() + 5
         while len(list(task.folder.glob("here.*"))) < 2 and time.monotonic() < deadline:
             time.sleep(0.005)
-    return drive(task, looks_up=True)
+    return drive(task, looks_up=True, kept=kept)
 '''
 
 

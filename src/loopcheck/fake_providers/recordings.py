@@ -113,9 +113,17 @@ def read(file: Path) -> Recording:
     except ValueError as error:
         raise RecordingError(f"{file}: no JSON: {error}") from None
     try:
-        return _recording(file.stem, document)
-    except _Wrong as wrong:
+        return recording_from(file.stem, document)
+    except RecordingError as wrong:
         raise RecordingError(f"{file}: no recording: {wrong}") from None
+
+
+def recording_from(name: str, document: object) -> Recording:
+    """The recording that this JSON is. Raises RecordingError, which names the field."""
+    try:
+        return _recording(name, document)
+    except _Wrong as wrong:
+        raise RecordingError(str(wrong)) from None
 
 
 class _Wrong(Exception):

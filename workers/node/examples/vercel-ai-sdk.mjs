@@ -1,6 +1,6 @@
 /** The Vercel AI SDK's agent with its defaults, over all three dialects. Needs Node 22. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
@@ -30,13 +30,14 @@ serve(
       ),
     });
     if (isEdited(task)) return { skipped: "an approval cannot change a call's arguments" };
-    const messages = conversation(task);
+    const open = task.resume === undefined ? [] : waiting(kept(task.folder));
+    if (!isDecided(task, open)) return paused(open);
+    const messages = conversation(task, open);
+    keep(task, messages);
     const asked = { messages, abortSignal: task.signal };
     const result = task.stream ? await streamed(agent, asked) : await agent.generate(asked);
     keep(task, [...messages, ...(await result.responseMessages)]);
-    const pending = (await result.content).filter(
-      ({ type, isAutomatic }) => type === "tool-approval-request" && !isAutomatic,
-    );
+    const pending = waiting(kept(task.folder));
     if (pending.length > 0) return paused(pending);
     const taken = (await result.steps).length;
     return outcomeOf(await result.finishReason, await result.text, taken >= steps);
@@ -61,11 +62,30 @@ function toolOf({ description, parameters, call }) {
 }
 
 // What was said before, where the task goes on from there, and what is said now.
-function conversation({ folder, prompt, follows, resume }) {
+function conversation({ folder, prompt, follows, resume }, open) {
   const said = { role: "user", content: prompt };
   if (!follows && resume === undefined) return [said];
   const before = kept(folder);
-  return [...before, resume === undefined ? said : decided(before, resume.decisions)];
+  if (resume === undefined) return [...before, said];
+  return open.length === 0 ? before : [...before, decided(folder, open)];
+}
+
+// The agent goes on once every call that waits has its decision, so they are collected.
+function isDecided({ folder, resume }, open) {
+  if (resume === undefined) return true;
+  const known = decisions(folder);
+  for (const decision of resume.decisions) {
+    if (open.some(({ toolCallId }) => toolCallId === decision.callId)) {
+      known[decision.callId] ??= decision;
+    }
+  }
+  writeFileSync(join(folder, "decisions.json"), JSON.stringify(known));
+  return open.every(({ toolCallId }) => toolCallId in known);
+}
+
+function decisions(folder) {
+  const file = join(folder, "decisions.json");
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
 }
 
 function kept(folder) {
@@ -92,22 +112,33 @@ function isEdited({ folder, resume }) {
   );
 }
 
-function decided(messages, decisions) {
-  const asked = partsOf(messages, "tool-approval-request");
-  const content = decisions.map(({ callId, decide, reason }) => ({
+// The calls that the agent asked about and that nobody has answered yet.
+function waiting(messages) {
+  const answered = new Set(
+    partsOf(messages, "tool-approval-response").map(({ approvalId }) => approvalId),
+  );
+  const calls = new Map(partsOf(messages, "tool-call").map((call) => [call.toolCallId, call]));
+  return partsOf(messages, "tool-approval-request")
+    .filter(({ approvalId, isAutomatic }) => !isAutomatic && !answered.has(approvalId))
+    .map(({ approvalId, toolCallId }) => ({ approvalId, ...calls.get(toolCallId) }));
+}
+
+function decided(folder, open) {
+  const known = decisions(folder);
+  const content = open.map(({ approvalId, toolCallId }) => ({
     type: "tool-approval-response",
-    approvalId: asked.find(({ toolCallId }) => toolCallId === callId)?.approvalId ?? callId,
-    approved: decide === "approve",
-    reason,
+    approvalId,
+    approved: known[toolCallId].decide === "approve",
+    reason: known[toolCallId].reason,
   }));
   return { role: "tool", content };
 }
 
-function paused(requests) {
-  const pending = requests.map(({ toolCall }) => ({
-    callId: toolCall.toolCallId,
-    tool: toolCall.toolName,
-    arguments: toolCall.input,
+function paused(open) {
+  const pending = open.map(({ toolCallId, toolName, input }) => ({
+    callId: toolCallId,
+    tool: toolName,
+    arguments: input,
   }));
   return { state: "paused", reason: "awaiting_approval", pending };
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from loopcheck.fake_providers.script import DIALECTS, MODES
+from loopcheck.harness.cli import answers
 
 COMMANDS: Final = {
     "run": "run",
@@ -25,6 +26,8 @@ COMMANDS: Final = {
     "diff": "diff",
     "fuzz": "fuzz",
     "schema": "schema",
+    "new": "new",
+    "import": "import_command",
 }
 REPORTS: Final = ("json", "junit", "html", "markdown")
 DIFFS: Final = ("terminal", "markdown", "json", "html")
@@ -83,6 +86,8 @@ def _parser() -> argparse.ArgumentParser:
         _selftest,
         _fuzz,
         _schema,
+        _new,
+        _import,
     ):
         add(commands)
     return parser
@@ -315,6 +320,37 @@ def _fuzz(commands: _Commands) -> None:
         metavar="SECONDS",
         help="after this time a case is ended and its target called hung (default 10)",
     )
+
+
+def _new(commands: _Commands) -> None:
+    parser = _command(commands, "new", "write a first scenario, from flags or by asking")
+    parser.add_argument(
+        "path", nargs="?", type=Path, metavar="PATH", help="the new file (default: by its title)"
+    )
+    parser.add_argument("--title", type=answers.sentence, help="one line for reports")
+    parser.add_argument("--rule", type=answers.sentence, help="what a loop keeps or breaks")
+    parser.add_argument("--prompt", type=answers.sentence, help="what the loop is told to do")
+    parser.add_argument("--tool", type=answers.tool, metavar="NAME:KIND", help="as in book:write")
+    parser.add_argument(
+        "--args", type=answers.arguments, metavar="NAME:TYPE,…", help="its arguments"
+    )
+    parser.add_argument(
+        "--twist",
+        type=answers.twist,
+        metavar="TWIST",
+        help=f"what goes wrong: {', '.join(answers.TWISTS)}",
+    )
+
+
+def _import(commands: _Commands) -> None:
+    parser = _command(commands, "import", "make a scenario of what was recorded")
+    parser.add_argument(
+        "source",
+        type=Path,
+        metavar="SOURCE",
+        help="a recording, a journal, a HAR file or a cassette of VCR",
+    )
+    parser.add_argument("--to", type=Path, metavar="PATH", help="the new file (default: print it)")
 
 
 def report_request(text: str) -> tuple[str, Path]:
