@@ -99,13 +99,16 @@ def test_outcomes(expected: object, met: bool) -> None:
     assert (findings(journal) == []) is met
 
 
-def answered(expected: object, *, result: str | None, how: str = "result") -> Written:
+def answered(
+    expected: object, *, result: str | None, how: str = "result", mark: bool | None = None
+) -> Written:
     """One call, executed, and a request that holds it with this result ({} takes its own)."""
     journal = one_round(scenario_=scenario(**expecting(results={"book": expected})))
     own = journal.execute(how=how)
     journal.carry()
     if result is not None:
         journal.result("call_book", result.replace("{}", own))
+        journal.items[-1]["is_error"] = mark
     journal.ask(2)
     journal.answer(text="Done.")
     journal.end()
@@ -134,6 +137,14 @@ def answered(expected: object, *, result: str | None, how: str = "result") -> Wr
 )
 def test_results(expected: object, result: str | None, how: str, met: bool) -> None:
     assert (findings(answered(expected, result=result, how=how)) == []) is met
+
+
+@pytest.mark.parametrize(
+    ("result", "mark", "met"),
+    [("Error", True, True), ("Error", False, False), ("Error", None, False), ("{}", True, False)],
+)
+def test_a_failure_may_have_to_be_marked(result: str, mark: bool | None, met: bool) -> None:
+    assert (findings(answered("flagged", result=result, mark=mark)) == []) is met
 
 
 def test_no_result_is_right_where_the_run_stopped() -> None:

@@ -83,6 +83,8 @@ def _compared(
 
 
 def _in_words(word: str | ValueResult) -> str:
+    if word == "flagged":
+        return "an error, marked by is_error"
     return as_json(word.value) if isinstance(word, ValueResult) else word
 
 
@@ -100,6 +102,8 @@ def _is(word: str | ValueResult, stands: _Standing, tokens: Owners, evidence: Ev
     own = frozenset[str]().union(*(tokens.own(call) for call in stands.calls))
     if word == "own":
         return all(own & tokens.found(text) for text in texts)
+    if word == "flagged" and not all(result.is_error for result in stands.results):
+        return False
     succeeded = {one.token for one in evidence.executions if one.ended == "result"}
     return not any(succeeded & tokens.found(text) for text in texts)
 

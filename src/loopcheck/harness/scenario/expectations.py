@@ -68,7 +68,7 @@ class ValueResult(Strict):
     value: object
 
 
-ResultWord: TypeAlias = Literal["own", "error", "none"]
+ResultWord: TypeAlias = Literal["own", "error", "flagged", "none"]
 OneResult: TypeAlias = Annotated[
     Annotated[ResultWord, Tag("text")] | Annotated[ValueResult, Tag("value")],
     Discriminator(_result),
