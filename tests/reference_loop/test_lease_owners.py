@@ -86,3 +86,38 @@ def test_a_run_is_taken_over_at_once_from_a_process_that_has_ended(
     with pytest.raises(RunTakenError):  # I live
         store.acquire(Lease("r1", new_owner()))
     store.close()
+
+
+def test_where_nothing_tells_which_process_it_is_everything_is_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner = new_owner()
+
+    def unreadable(path: Path, *_: object, **__: object) -> str:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(Path, "read_text", unreadable)
+    assert "/" not in new_owner()
+    assert not has_ended(owner)
+
+
+def test_a_process_that_cannot_be_asked_is_taken_for_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(pid: int, signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", forbidden)
+    assert not has_ended(new_owner())
+
+
+def test_a_process_that_does_not_tell_when_it_began_is_taken_for_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner, read_text = new_owner(), Path.read_text
+
+    def without_stat(path: Path, encoding: str | None = None, errors: str | None = None) -> str:
+        if path.name == "stat":
+            raise FileNotFoundError(path)
+        return read_text(path, encoding, errors)
+
+    monkeypatch.setattr(Path, "read_text", without_stat)
+    assert not has_ended(owner)
