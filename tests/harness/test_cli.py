@@ -308,6 +308,28 @@ def test_an_entry_that_would_mean_nothing_is_refused(
     assert not (project / "loopcheck-expected.yaml").exists()
 
 
+@pytest.mark.parametrize(
+    ("is_terminal", "said"), [(True, " known \n"), (True, "\n"), (False, "known")]
+)
+def test_the_reason_is_asked_for_on_a_terminal(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_terminal: bool,
+    said: str,
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda prompt: said)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: is_terminal, raising=False)
+    add = ["expected", "add", "orders/answered[*]", "--kind", "flaky"]
+    path = project / "loopcheck-expected.yaml"
+    if is_terminal and said.strip():
+        assert main(add) == 0
+        assert path.read_text().endswith("    kind: flaky\n    reason: known\n")
+    else:
+        assert "--reason: say why it is acceptable for now" in refused(capsys, *add)
+        assert not path.exists()
+
+
 def test_update_needs_a_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "loopcheck-expected.yaml").write_text("format: 1\n")
     line = refused(capsys, "expected", "update")

@@ -218,6 +218,11 @@ class Stage:
         self._count = 0
         self._lock = threading.Lock()
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop of its server, which runs in a thread of its own."""
+        return self._server.loop
+
     def __enter__(self) -> Stage:
         self._server.__enter__()
         return self

@@ -245,7 +245,7 @@ def _expected(commands: _Commands) -> None:
     add.add_argument("case", metavar="CASE", help="a case id or a glob of case ids")
     add.add_argument("--check", help="the check that fails; every kind but flaky needs one")
     add.add_argument("--kind", choices=KINDS, required=True)
-    add.add_argument("--reason", required=True, help="why it is acceptable for now")
+    add.add_argument("--reason", help="why it is acceptable for now; asked for on a terminal")
     add.add_argument("--issue", help="link of the issue")
     add.add_argument("--until", metavar="DAY", help="the last day on which it is accepted")
     add.add_argument("--target", metavar="NAME", help="the only target it holds for")

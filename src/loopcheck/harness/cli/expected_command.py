@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -36,11 +37,20 @@ def _add(options: Namespace, config: Config, path: Path) -> int:
     _check_check(options.check)
     if options.target is not None:
         config.target(options.target)
+    options.reason = options.reason or _reason()
     fields = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
     text = _text(path) if path.exists() else NEW
     _rewrite(path, with_entry(text, fields, str(path)))
     print(f"{path}: added {inert(options.case)}")
     return AS_EXPECTED
+
+
+def _reason() -> str:
+    """Why a failure is acceptable, as a person says it. Raises UsageError where none does."""
+    said = input("Why is it acceptable for now? ").strip() if sys.stdin.isatty() else ""
+    if not said:
+        raise UsageError("--reason: say why it is acceptable for now; no entry goes without")
+    return said
 
 
 def _check_case(glob: str, config: Config) -> None:
