@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -14,7 +14,7 @@ import httpx2
 import openai
 
 from loopcheck.fake_providers.inprocess import SyncApp, in_process
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import NOTHING, Provider
 from loopcheck.fake_providers.script import Attempt, DialectName, Say, Script, Turn, answer
 from loopcheck.fake_providers.server import Server
 
@@ -31,10 +31,10 @@ def recorded(attempt: Attempt, dialect: DialectName) -> tuple[Provider, list[obj
     """A provider with this one turn, and where it notes what it answered and sent."""
     notes: list[object] = []
 
-    def record(kind: str, /, **fields: object) -> int:
+    def record(kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
         if kind in ("response", "sent"):
             # On a socket it is a race how far a client lets the provider get when it has enough.
-            notes.append({"kind": kind, **fields} | {"how": None})
+            notes.append({"kind": kind, **shared, **fields} | {"how": None})
         return len(notes)
 
     told = Script(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import loopcheck
 from loopcheck.fake_providers.delivery import wire_text
 from loopcheck.fake_providers.dialects import Memory, dialect
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import NOTHING, Provider
 from loopcheck.fake_providers.script import Refuse, Say, Script, Stop, Turn, Usage, answer
 from loopcheck.fake_providers.wire import (
     Answer,
@@ -111,7 +111,7 @@ def refused_by(
     """The id of the rule by which a provider refuses this request, None where it does not."""
     refused: list[object] = []
 
-    def record(kind: str, /, **fields: object) -> int:
+    def record(kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
         if kind == "refused":
             refused.append(fields["rule"])
         return 0

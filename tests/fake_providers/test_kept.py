@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
-
 from loopcheck.fake_providers.dialects.kept import Kept
-from loopcheck.fake_providers.wire import Answer, JsonObject
+from loopcheck.fake_providers.script import Usage
+from loopcheck.fake_providers.wire import Answer, JsonObject, Reading
 
-NOBODY = cast(Answer, None)
+
+def answer(response_id: str) -> Answer:
+    return Answer(
+        response_id=response_id,
+        item_ids=(),
+        model="any",
+        created=0,
+        content=(),
+        stop="end",
+        usage=Usage(input=1, output=1),
+        reading=Reading(
+            dialect="chat", model="any", stream=False, items=(), history=(), tools=(), body={}
+        ),
+    )
 
 
 def counted() -> tuple[Kept[JsonObject], list[str]]:
     kept: Kept[JsonObject] = Kept()
     made: list[str] = []
 
-    def recipe(name: str) -> Callable[[Answer], JsonObject]:
-        def make(answer: Answer) -> JsonObject:
-            made.append(name)
-            return {"id": name}
-
-        return make
+    def make(known: Answer) -> JsonObject:
+        made.append(known.response_id)
+        return {"id": known.response_id}
 
     for name in ("a", "b", "c"):
-        kept.later(name, recipe(name), NOBODY)
+        kept.later(name, make, answer(name))
     return kept, made
 
 

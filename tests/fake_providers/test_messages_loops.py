@@ -28,7 +28,7 @@ from sample_answers import (
 
 from loopcheck.fake_providers.dialects import Memory
 from loopcheck.fake_providers.dialects.messages import DIALECT
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import Provider, nothing
 from loopcheck.fake_providers.script import Refuse, Say, Script, Stop, Turn
 from loopcheck.fake_providers.script import answer as said
 from loopcheck.fake_providers.wire import (
@@ -156,7 +156,7 @@ def provider(*, off: str | None = None, on: str | None = None) -> Provider:
         dialect="messages",
         mode="whole",
         seed=1,
-        record=lambda kind, /, **fields: 1,
+        record=nothing,
         off=frozenset([off] if off else []),
         on=frozenset([on] if on else []),
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import NOTHING, Provider
 from loopcheck.fake_providers.script import (
     Attempt,
     Call,
@@ -39,8 +39,10 @@ class Book:
 
     entries: list[dict[str, Any]] = field(default_factory=list)
 
-    def __call__(self, kind: str, /, **fields: object) -> int:
-        self.entries.append({"kind": kind, **fields})
+    def __call__(
+        self, kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object
+    ) -> int:
+        self.entries.append({"kind": kind, **shared, **fields})
         return len(self.entries)
 
     def kinds(self) -> list[str]:
@@ -216,7 +218,9 @@ def test_no_secret_reaches_the_journal() -> None:
     fake.handle(chat(user=f"key is {KEY}", metadata={"k": KEY}))
     written = json.dumps(book.entries)
     assert KEY not in written
-    assert "authorization" not in written
+    asked = book.last("request")
+    assert "authorization" not in asked["headers"]
+    assert asked["secrets"] == {"authorization": "Bearer ***"}
     assert "key is ***" in written
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import NOTHING, Provider
 from loopcheck.fake_providers.script import (
     Call,
     Content,
@@ -54,8 +55,8 @@ class Played:
         body = {"model": "m-1", "max_tokens": 9} if dialect == "messages" else {"model": "m-1"}
         self.body: JsonObject = {**body, name: self.history}
 
-    def record(self, kind: str, /, **fields: object) -> int:
-        self.entries.append({"kind": kind, **fields})
+    def record(self, kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
+        self.entries.append({"kind": kind, **shared, **fields})
         return len(self.entries)
 
     def post(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopcheck.fake_providers.known import KnownRequests
-from loopcheck.fake_providers.provider import Provider, nothing
+from loopcheck.fake_providers.provider import NOTHING, Provider, nothing
 from loopcheck.fake_providers.script import DIALECTS, Attempt, DialectName, Turn
 from loopcheck.fake_providers.wire import HttpRequest, Reply
 
@@ -74,8 +74,8 @@ class Book:
     def __init__(self) -> None:
         self.entries: list[dict[str, object]] = []
 
-    def record(self, kind: str, /, **fields: object) -> int:
-        self.entries.append({"kind": kind, **fields})
+    def record(self, kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
+        self.entries.append({"kind": kind, **shared, **fields})
         return len(self.entries)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 from openai_answers import answering, at, call, error, in_order, judged, refusal, reply, thought
@@ -10,7 +11,7 @@ from openai_answers import answering, at, call, error, in_order, judged, refusal
 from loopcheck.fake_providers.dialects import Memory
 from loopcheck.fake_providers.dialects.kept import Kept
 from loopcheck.fake_providers.dialects.responses import DIALECT
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import NOTHING, Provider
 from loopcheck.fake_providers.script import Say, Script, Turn
 from loopcheck.fake_providers.script import answer as say_answer
 from loopcheck.fake_providers.wire import Answer, HttpRequest, JsonObject, Piece, ServiceError
@@ -355,7 +356,7 @@ def test_a_provider_gives_back_what_it_has_said() -> None:
     told_turn = Turn(number=1, attempts=(say_answer([Say("Hello.")]),))
     entries: list[str] = []
 
-    def record(kind: str, /, **fields: object) -> int:
+    def record(kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
         entries.append(f"{kind} {fields.get('role', '')}".strip())
         return len(entries)
 

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from raw_http import PATIENCE, connect, read_until, request_bytes, streamed, who
 
 from loopcheck.fake_providers._requests import Received, RequestReader
 from loopcheck.fake_providers.json_body import MAX_DEPTH, parsed
-from loopcheck.fake_providers.provider import Provider
+from loopcheck.fake_providers.provider import NOTHING, Provider
 from loopcheck.fake_providers.script import DIALECTS, DialectName, Say, Script, Turn, answer
 from loopcheck.fake_providers.server import Server
 from loopcheck.fake_providers.wire import HttpRequest, Reply
@@ -26,8 +26,8 @@ BOUND_SECONDS = 10
 
 
 def provider(dialect: DialectName, told: Script | None = None, **more: Any) -> Provider:
-    def record(kind: str, /, **fields: object) -> int:
-        json.dumps(fields, ensure_ascii=False).encode()
+    def record(kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
+        json.dumps({**shared, **fields}, ensure_ascii=False).encode()
         return 0
 
     told = told or script()

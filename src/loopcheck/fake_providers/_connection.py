@@ -18,16 +18,19 @@ _MAX_PIPELINED: Final = 64
 _LINGER_SECONDS: Final = 2.0
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """Answers the requests of one client in their order.
 
     A client that closes its sending side counts as gone: none that speaks to a provider does
     that and still reads. It stays in `open_connections` until it is closed and its app is done.
     """
 
-    def __init__(self, mounts: Mounts, open_connections: set[Connection]) -> None:
+    def __init__(
+        self, mounts: Mounts, open_connections: set[Connection], buffer: bytearray
+    ) -> None:
         self._mounts = mounts
         self._open = open_connections
+        self._buffer = buffer
         self._reader = RequestReader()
         self._waiting: deque[Received | Refusal] = deque()
         self._task: asyncio.Task[None] | None = None
@@ -57,10 +60,13 @@ class Connection(asyncio.Protocol):
         if self._task is not None:
             self._transport.abort()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> bytearray:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         if self._ending:
             return
-        self._waiting.extend(self._reader.feed(data))
+        self._waiting.extend(self._reader.feed(bytes(memoryview(self._buffer)[:nbytes])))
         if self._reader.wants_continue and self._task is None:
             self._reader.wants_continue = False
             self._transport.write(CONTINUE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import cast
 
 from loopcheck.fake_providers.dialects import Dialect, dialect
 from loopcheck.fake_providers.dialects.interface import ItemIdKind
@@ -33,27 +34,51 @@ _ANY_DIGEST = "0" * 64
 
 
 def prepare(
-    reading: Reading, attempt: Attempt, *, turn: int, asked: int, seed: int, number: int
+    reading: Reading,
+    attempt: Attempt,
+    *,
+    turn: int,
+    asked: int,
+    seed: int,
+    number: int,
+    before: Answer | None = None,
 ) -> Answer:
-    """The answer to the `asked`-th request for this turn, which is request `number` of the case."""
+    """The answer to the `asked`-th request for this turn, which is request `number` of the case.
+
+    `before` is an answer of this attempt to an earlier request for the turn. The content of an
+    answer is the attempt's own where nothing in it has an id that the client gives back.
+    """
     spoken = dialect(reading.dialect)
-    pieces: list[Piece] = []
-    item_ids: list[str] = []
-    for ordinal, content in enumerate(attempt.content):
-        kind = _kind(content)
-        mark = digest(seed, turn, asked, ordinal) if _is_marked(spoken.name, kind) else ""
-        item_ids.append(spoken.item_id(kind, mark))
-        pieces.append(_issued(spoken, content, mark, item_ids[-1], pieces))
+    if before is not None and before.content is attempt.content and not any(before.item_ids):
+        item_ids, content = before.item_ids, before.content
+    else:
+        item_ids, content = _with_ids(spoken, attempt.content, (seed, turn, asked))
     return Answer(
         response_id=spoken.response_id(digest(seed, turn, asked)),
-        item_ids=tuple(item_ids),
+        item_ids=item_ids,
         model=reading.model,
         created=_EPOCH + number,
-        content=tuple(pieces),
+        content=content,
         stop=attempt.stop,
-        usage=attempt.usage or _counted(reading, attempt),
+        usage=_usage_of(attempt, reading, before),
         reading=reading,
     )
+
+
+def _with_ids(
+    spoken: Dialect, contents: tuple[Content, ...], asked: tuple[int, int, int]
+) -> tuple[tuple[str, ...], tuple[Piece, ...]]:
+    """The item ids of these contents, and what becomes of them with their ids; the same object
+    where nothing does."""
+    pieces: list[Piece] = []
+    item_ids: list[str] = []
+    for ordinal, content in enumerate(contents):
+        kind = _kind(content)
+        mark = digest(*asked, ordinal) if _is_marked(spoken.name, kind) else ""
+        item_ids.append(spoken.item_id(kind, mark))
+        pieces.append(_issued(spoken, content, mark, item_ids[-1], pieces))
+    said = tuple(pieces)
+    return tuple(item_ids), cast(tuple[Piece, ...], contents) if said == contents else said
 
 
 @cache
@@ -124,8 +149,13 @@ def _hosted_id(before: Sequence[Piece], label: str | None) -> str | None:
     return None
 
 
-def _counted(reading: Reading, attempt: Attempt) -> Usage:
-    """Plausible token counts: a quarter of the characters, as tokenizers give for English."""
+def _usage_of(attempt: Attempt, reading: Reading, before: Answer | None) -> Usage:
+    """What the attempt says, or plausible token counts: a quarter of the characters, as
+    tokenizers give for English."""
+    if attempt.usage is not None:
+        return attempt.usage
+    if before is not None and before.reading is reading:
+        return before.usage
     said = sum(map(_size, attempt.content))
     heard = sum([len(item.text) + len(item.arguments or "") for item in reading.items])
     return _usage(heard // 4 + 8, said // 4 + 1)

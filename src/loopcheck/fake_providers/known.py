@@ -6,6 +6,7 @@ request is found out once: how it reads, that it keeps the rules, and what the j
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -39,6 +40,14 @@ class Known:
     fields: dict[str, object] | None = None
     asked: Asked | None = None
     asked_at: tuple[int, int] = (0, 0)
+    _told: tuple[Asked, Mapping[str, object]] | None = None
+
+    def told(self, asked: Asked, fields: Mapping[str, object]) -> Mapping[str, object]:
+        """These fields and what was recognised, in one mapping while both are the same."""
+        if self._told is None or self._told[0] is not asked:
+            recognised = {"turn": asked.found.turn, "by": asked.found.by}
+            self._told = asked, {**fields, "recognised": recognised}
+        return self._told[1]
 
 
 @dataclass(frozen=True, slots=True)

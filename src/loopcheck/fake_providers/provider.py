@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from loopcheck.fake_providers import faults, lasting, sse
@@ -18,8 +19,8 @@ from loopcheck.fake_providers.choices import chosen
 from loopcheck.fake_providers.dialects import Dialect, Memory, Rule, dialect
 from loopcheck.fake_providers.dialects.interface import drop_oldest
 from loopcheck.fake_providers.ids import digest
-from loopcheck.fake_providers.known import Known, KnownRequests, Watched
-from loopcheck.fake_providers.recording import issued_fields, request_fields
+from loopcheck.fake_providers.known import Asked, Known, KnownRequests, Watched
+from loopcheck.fake_providers.recording import AnswerNotes, request_fields
 from loopcheck.fake_providers.script import (
     Attempt,
     Delivery,
@@ -42,17 +43,21 @@ from loopcheck.fake_providers.wire import (
 LONG_LIVED: Final = 1000
 """What `keep` is for a provider that serves until somebody stops it."""
 
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _SIDE_TEXT = "OK"
 
 
 class Recorder(Protocol):
     """Where the provider writes what happened; see the harness's journal for the kinds. What is
-    handed over stays as it is; lists are handed over as sequences that cannot be changed."""
+    handed over stays as it is; lists are handed over as sequences that cannot be changed.
+    `shared` are fields that several entries have alike, in one mapping for all of them."""
 
-    def __call__(self, kind: str, /, **fields: object) -> int: ...
+    def __call__(
+        self, kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object
+    ) -> int: ...
 
 
-def nothing(kind: str, /, **fields: object) -> int:
+def nothing(kind: str, shared: Mapping[str, object] = NOTHING, /, **fields: object) -> int:
     """Records nothing, where nobody judges what happened."""
     return 0
 
@@ -91,6 +96,7 @@ class Provider:
     _attempts: dict[int, tuple[int, int]] = field(default_factory=dict)
     _requests: int = 0
     _known: KnownRequests = field(default_factory=KnownRequests)
+    _notes: AnswerNotes = field(default_factory=AnswerNotes)
     _spoken: Dialect = field(init=False)
     _templates: Templates = field(init=False)
     _rules: tuple[Rule, ...] = field(init=False)
@@ -162,26 +168,27 @@ class Provider:
         if self.improvise is not None:
             return self._answer_with(self.improvise(known.reading), number, known)
         asked = self._asking.of(known)
-        recognised: dict[str, object] = {"turn": asked.found.turn, "by": asked.found.by}
         why = self._asking.divergence(asked, known.reading)
         if why is not None:
-            return self._diverge(number, known, recognised, why)
+            return self._diverge(number, known, asked, why)
         if asked.turn is None:
             return self._say_aside(number, known)
         wanted = chosen(known.reading.tool_choice)
         turn = self.script.turn(asked.turn, tool_choice=wanted)
-        return self._answer_with(turn, number, known, recognised=recognised)
+        return self._answer_with(turn, number, known, asked)
 
-    def _answer_with(self, turn: Turn, number: int, known: Known, **more: object) -> Reply:
+    def _answer_with(
+        self, turn: Turn, number: int, known: Known, asked: Asked | None = None
+    ) -> Reply:
         attempt_number = self._asked[turn.number] = self._asked.get(turn.number, 0) + 1
         self._record_request(
             known.request,
             number,
             known,
+            asked,
             role="turn",
             turn=turn.number,
             attempt=attempt_number,
-            **more,
         )
         return self._reply(number, known.reading, turn, attempt_number)
 
@@ -190,21 +197,17 @@ class Provider:
         prepared = self._prepare(reading, turn.number, attempt, attempt_number)
         mode: Mode = "stream" if reading.stream else "whole"
         rendered = self._templates.render(prepared, attempt, mode, turn=turn.number)
-        self._remember(prepared, turn.number, attempt, attempt_number, rendered)
+        fields = self._notes.fields(turn.number, attempt, prepared, rendered)
+        text = str(fields["text"]) if rendered.status < 400 else ""
+        self._remember(prepared, turn.number, attempt, attempt_number, rendered, text=text)
         self.record(
             "response",
+            fields,
             request=number,
             turn=turn.number,
             attempt=attempt_number,
             response_id=prepared.response_id,
             status=rendered.status,
-            **issued_fields(prepared, rendered.sent),
-            text=attempt.text,
-            refusal=attempt.refusal,
-            stop=attempt.stop,
-            fault=attempt.fault.kind if attempt.fault else None,
-            ends=rendered.ends,
-            odd=rendered.odd,
         )
         return Reply(
             status=rendered.status,
@@ -241,7 +244,13 @@ class Provider:
 
     def _prepare(self, reading: Reading, turn: int, attempt: Attempt, asked: int) -> Answer:
         return prepare(
-            reading, attempt, turn=turn, asked=asked, seed=self.seed, number=self._requests
+            reading,
+            attempt,
+            turn=turn,
+            asked=asked,
+            seed=self.seed,
+            number=self._requests,
+            before=self._templates.latest(turn, attempt),
         )
 
     def _remember(
@@ -251,10 +260,13 @@ class Provider:
         attempt: Attempt,
         number: int,
         rendered: faults.Rendered,
+        *,
+        text: str,
     ) -> None:
         spoken = self._spoken
         lasts = lasting.lasts(spoken, prepared, attempt)
-        reached = [c for c in prepared.calls if lasts or rendered.sent.get(c.label) != "none"]
+        calls = () if prepared.content is attempt.content else prepared.calls
+        reached = [c for c in calls if lasts or rendered.sent.get(c.label) != "none"]
         for position, call in enumerate(reached):
             twice = call.call_id in (other.call_id for other in reached[:position])
             if twice or self._asking.has_issued(call.call_id):
@@ -265,8 +277,6 @@ class Provider:
             events = lasting.events(spoken, prepared, attempt, self.seed)
             self._memory.streams[prepared.response_id] = events
         if self.improvise is None:
-            said = [piece.text for piece in prepared.content if isinstance(piece, Say)]
-            text = "".join(said) if rendered.status < 400 else ""
             self._asking.given(turn, number, reached, text=text)
 
     def _forget(self, keep: int) -> None:
@@ -274,6 +284,7 @@ class Provider:
         self._asking.forget(keep)
         drop_oldest(self._asked, keep)
         drop_oldest(self._attempts, keep)
+        self._notes.forget(keep)
 
     def _refuse(self, request: HttpRequest, number: int, error: ServiceError) -> Reply:
         spoken = self._spoken
@@ -297,10 +308,8 @@ class Provider:
         except ServiceError:
             return None
 
-    def _diverge(self, number: int, known: Known, recognised: dict[str, object], why: str) -> Reply:
-        self._record_request(
-            known.request, number, known, role="divergent", why=why, recognised=recognised
-        )
+    def _diverge(self, number: int, known: Known, asked: Asked, why: str) -> Reply:
+        self._record_request(known.request, number, known, asked, role="divergent", why=why)
         error = self._spoken.named_error("invalid", known.reading)
         return self._error_reply(number, replace(error, message=f"loopcheck: {why}"))
 
@@ -359,14 +368,17 @@ class Provider:
         request: HttpRequest,
         number: int,
         known: Known | None,
+        asked: Asked | None = None,
         *,
         role: str,
         **more: object,
     ) -> None:
         fields = self._request_fields(request, known)
-        self.record("request", request=number, role=role, **fields, **more)
+        if known is not None and asked is not None:
+            fields = known.told(asked, fields)
+        self.record("request", fields, request=number, role=role, **more)
 
-    def _request_fields(self, request: HttpRequest, known: Known | None) -> dict[str, object]:
+    def _request_fields(self, request: HttpRequest, known: Known | None) -> Mapping[str, object]:
         if known is not None and known.fields is not None:
             return known.fields
         key = self._spoken.authenticate(request.headers)

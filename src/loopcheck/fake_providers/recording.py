@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+from loopcheck.fake_providers.dialects.interface import drop_oldest
+from loopcheck.fake_providers.faults import Rendered
 from loopcheck.fake_providers.json_body import parsed
+from loopcheck.fake_providers.script import Attempt, Usage
 from loopcheck.fake_providers.wire import (
     Answer,
     HttpRequest,
@@ -48,6 +52,11 @@ def request_fields(
             for name, value in request.headers.items()
             if name not in _SECRET_HEADERS
         },
+        "secrets": {
+            name: _scheme(request.headers[name])
+            for name in request.headers
+            if name in _SECRET_HEADERS
+        },
         "body": _masked(in_body, body),
         "conversation": _masked(in_body, _conversation(reading.items if reading else ())),
         "tools": [{"name": t.name, "schema": t.schema} for t in reading.tools] if reading else [],
@@ -55,9 +64,50 @@ def request_fields(
     }
 
 
-def issued_fields(answer: Answer, sent: Mapping[str, str]) -> dict[str, object]:
-    """The journal's fields for what this answer gives the client to do and to carry; `sent` tells
-    how much of each call went out."""
+@dataclass(frozen=True, slots=True)
+class AnswerNotes:
+    """The journal's fields for the answers of one provider, as one mapping for those that differ
+    in nothing but the id of the response: a load test asks for one text a thousand times."""
+
+    _latest: dict[int, tuple[Attempt, Usage, Rendered, Mapping[str, object]]] = field(
+        default_factory=dict
+    )
+
+    def fields(
+        self, turn: int, attempt: Attempt, answer: Answer, rendered: Rendered
+    ) -> Mapping[str, object]:
+        """What this answer gives the client to do and to carry, and how it ends."""
+        if answer.content is not attempt.content:
+            return _answer_fields(attempt, answer, rendered)
+        latest = self._latest.get(turn)
+        if latest is not None:
+            same, usage, written, fields = latest
+            as_before = rendered.ends == written.ends and rendered.odd == written.odd
+            if same is attempt and usage is answer.usage and as_before:
+                return fields
+        fields = _answer_fields(attempt, answer, rendered)
+        self._latest[turn] = attempt, answer.usage, rendered, fields
+        return fields
+
+    def forget(self, keep: int) -> None:
+        """Drops the oldest until so many are left."""
+        drop_oldest(self._latest, keep)
+
+
+def _answer_fields(attempt: Attempt, answer: Answer, rendered: Rendered) -> dict[str, object]:
+    return {
+        **_issued_fields(answer, rendered.sent),
+        "text": attempt.text,
+        "refusal": attempt.refusal,
+        "stop": attempt.stop,
+        "fault": attempt.fault.kind if attempt.fault else None,
+        "ends": rendered.ends,
+        "odd": rendered.odd,
+    }
+
+
+def _issued_fields(answer: Answer, sent: Mapping[str, str]) -> dict[str, object]:
+    """`sent` tells how much of each call went out."""
     return {
         "calls": tuple(
             [
@@ -89,6 +139,12 @@ def issued_fields(answer: Answer, sent: Mapping[str, str]) -> dict[str, object]:
         ),
         "usage": {"input": answer.usage.input, "output": answer.usage.output},
     }
+
+
+def _scheme(value: str) -> str:
+    """What may be told of a secret: the scheme that it came under, as in `Bearer ***`."""
+    scheme, _, secret = value.partition(" ")
+    return f"{scheme} ***" if secret and scheme.lower() in ("bearer", "basic") else "***"
 
 
 def _conversation(items: Iterable[Item]) -> list[JsonObject]:

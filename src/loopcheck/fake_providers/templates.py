@@ -60,22 +60,23 @@ class _Template:
             segment_ends=_ends(first.segments),
         )
 
-    def body(self, answer: Answer) -> bytes:
-        """All that is sent of the answer with its own ids."""
+    def body(self, values: Sequence[str]) -> bytes:
+        """All that is sent of an answer with these values, of which the first is its id."""
         parts = list(self.parts)
-        for value, places in zip(_values(answer), self.places, strict=True):
+        for value, places in zip(values, self.places, strict=True):
             known = value.encode()
             for place in places:
                 parts[place] = known
         if self.pads:
-            pads = paddings(answer.response_id, self.pads)
+            pads = paddings(values[0], self.pads)
             for place, pad in zip(self.pad_places, pads, strict=True):
                 parts[place] = pad
         return b"".join(parts)
 
     def filled(self, answer: Answer, headers: Headers) -> Rendered | None:
         """The answer with its own ids; None where these have other lengths."""
-        body = self.body(answer)
+        values = _values(answer)
+        body = self.body(values)
         if len(body) != self.segment_ends[-1]:
             return None
         first = self.first
@@ -89,20 +90,20 @@ class _Template:
             keep_alive=first.keep_alive,
             sent=first.sent,
             ends=first.ends,
-            frame_texts=_Texts(self, answer),
+            frame_texts=_Texts(self, values),
             odd=first.odd,
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Texts(Sequence[str]):
     """The texts of the frames, made when they are read: a journal keeps them of every answer."""
 
     template: _Template
-    answer: Answer
+    values: tuple[str, ...]
 
     def _made(self) -> Sequence[str]:
-        return _cut(self.template.body(self.answer).decode(), self.template.frame_ends)
+        return _cut(self.template.body(self.values).decode(), self.template.frame_ends)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made())
@@ -134,6 +135,11 @@ class Templates:
     dialect: Dialect
     seed: int
     _entries: dict[int, _Entry] = field(default_factory=dict)
+
+    def latest(self, turn: int, attempt: Attempt) -> Answer | None:
+        """An answer that this attempt gave to an earlier request for the turn."""
+        entry = self._entries.get(turn)
+        return entry.answer if entry is not None and entry.attempt is attempt else None
 
     def render(self, answer: Answer, attempt: Attempt, mode: Mode, *, turn: int) -> Rendered:
         """The response to one request, as `faults.render` gives it."""
@@ -191,15 +197,15 @@ def _alike(entry: _Entry, answer: Answer, attempt: Attempt, mode: Mode) -> bool:
     )
 
 
-def _values(answer: Answer) -> list[str]:
+def _values(answer: Answer) -> tuple[str, ...]:
     """All that differs from one answer to the next, but for the padding."""
-    return [
+    return (
         answer.response_id,
         str(answer.created),
         str(answer.created + 1),
         *filter(None, answer.item_ids),
         *[call.call_id for call in answer.calls if call.call_id],
-    ]
+    )
 
 
 def _blank(answer: Answer) -> Answer:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 FORMAT: Final = 1
@@ -30,6 +31,7 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "method": "HTTP method",
         "path": "path below the case's base URL",
         "headers": "headers by lower-case name, secrets left out",
+        "secrets": "the headers that were left out, by lower-case name, each as its scheme and ***",
         "body": "JSON body as sent, or null when it was not JSON",
         "role": "turn, side, refused or divergent",
         "turn": "the turn it asks for (role turn)",
@@ -138,11 +140,13 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
         "exception": "class of the exception that ended the run, or null",
         "run": "the target's own id of the run, where it gave one",
         "pending": "calls that wait for a person: call_id, tool, arguments",
+        "place": "file and line that the exception came from, where that is known",
     },
     "broken": {"what": "the target broke or hung: a sentence", "fault": "target, hung or harness"},
 }
 
 Entry: TypeAlias = dict[str, object]
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -165,28 +169,32 @@ class Journal:
 
     def __init__(self, watcher: Callable[[Entry], None] | None = None) -> None:
         self._kinds: list[str] = []
+        self._shared: list[Mapping[str, object]] = []
         self._fields: list[dict[str, object]] = []
         self._lock = threading.Lock()
         self._watcher = watcher
 
-    def record(self, kind: str, /, **fields: object) -> int:
+    def record(
+        self, kind: str, shared: Mapping[str, object] = _NOTHING, /, **fields: object
+    ) -> int:
         """Appends an entry and returns its number. A list may be handed over as any
-        sequence."""
+        sequence, and fields that several entries have alike as one mapping."""
         if kind not in KINDS:
             raise ValueError(f"unknown journal kind {kind!r}; kinds are {', '.join(KINDS)}")
         with self._lock:
             self._kinds.append(kind)
+            self._shared.append(shared)
             self._fields.append(fields)
             number = len(self._fields)
         # Outside the lock: a watcher may record, and holds locks of its own.
         if self._watcher is not None:
-            self._watcher(_made(number, kind, fields))
+            self._watcher(_made(number, kind, shared, fields))
         return number
 
     def __iter__(self) -> Iterator[Entry]:
         with self._lock:
-            kinds, fields = tuple(self._kinds), tuple(self._fields)
-        return map(_made, range(1, len(kinds) + 1), kinds, fields)
+            kinds, shared, fields = tuple(self._kinds), tuple(self._shared), tuple(self._fields)
+        return map(_made, range(1, len(kinds) + 1), kinds, shared, fields)
 
     def __len__(self) -> int:
         return len(self._fields)
@@ -195,12 +203,15 @@ class Journal:
         return tuple(self)
 
 
-def _made(number: int, kind: str, fields: Mapping[str, object]) -> Entry:
+def _made(
+    number: int, kind: str, shared: Mapping[str, object], fields: Mapping[str, object]
+) -> Entry:
     entry: Entry = {"n": number, "kind": kind}
-    for name, value in fields.items():
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            value = list(value)
-        entry[name] = value
+    for some in (shared, fields):
+        for name, value in some.items():
+            if isinstance(value, Sequence) and not isinstance(value, str):
+                value = list(value)
+            entry[name] = value
     return entry
 
 

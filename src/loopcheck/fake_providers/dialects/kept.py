@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from loopcheck.fake_providers.wire import Answer
 
 Value = TypeVar("Value")
 
 
-@dataclass(slots=True)
-class _Now(Generic[Value]):
-    value: Value
-
-
-@dataclass(slots=True)
-class _Later(Generic[Value]):
-    make: Callable[[Answer], Value]
-    answer: Answer
-
-
 class Kept(MutableMapping[str, Value]):
-    """A dictionary, of which values may be made later. What makes one must not depend on when
-    it is called."""
+    """A dictionary of JSON, of which values may be made later. What makes them is the same for
+    all, and must not depend on when it is called."""
 
     def __init__(self, values: Mapping[str, Value] | None = None) -> None:
-        self._entries: dict[str, _Now[Value] | _Later[Value]] = {}
+        self._make: Callable[[Answer], Value] | None = None
+        # An object around each of them would be one more for the garbage collector to visit.
+        self._entries: dict[str, Value | Answer] = {}
         self.update(values or {})
 
     def later(self, key: str, make: Callable[[Answer], Value], answer: Answer) -> None:
         """Keeps what this makes of the answer, once, as soon as somebody looks at it."""
-        self._entries[key] = _Later(make, answer)
+        assert self._make in (None, make)
+        self._make = make
+        self._entries[key] = answer
 
     def __getitem__(self, key: str) -> Value:
         entry = self._entries[key]
-        if isinstance(entry, _Later):
-            entry = self._entries[key] = _Now(entry.make(entry.answer))
-        return entry.value
+        if isinstance(entry, Answer):
+            assert self._make is not None
+            entry = self._entries[key] = self._make(entry)
+        return entry
 
     def __setitem__(self, key: str, value: Value) -> None:
-        self._entries[key] = _Now(value)
+        self._entries[key] = value
 
     def __delitem__(self, key: str) -> None:
         del self._entries[key]
