@@ -13,7 +13,7 @@ from loopcheck.fake_providers import faults
 from loopcheck.fake_providers.answers import prepare
 from loopcheck.fake_providers.dialects import dialect
 from loopcheck.fake_providers.faults import Rendered
-from loopcheck.fake_providers.padding import STAND_IN, padding, paddings
+from loopcheck.fake_providers.padding import STAND_IN, Pads, padding
 from loopcheck.fake_providers.script import (
     DIALECTS,
     MODES,
@@ -199,7 +199,7 @@ class TestPadding:
     def test_one_by_one_or_together(self, response_id: str, numbers: list[int]) -> None:
         wanted = [(number, 16 - number % 16) for number in sorted(numbers)]
         alone = [padding(response_id, number, "x" * (number % 16)) for number, _ in wanted]
-        assert [pad.decode() for pad in paddings(response_id, wanted)] == alone
+        assert [pad.decode() for pad in Pads(wanted).of(response_id)] == alone
         assert [len(pad) for pad in alone] == [size for _, size in wanted]
 
     def test_it_differs_from_event_to_event_and_between_responses(self) -> None:

@@ -28,7 +28,12 @@ class Asking:
     _sections: tuple[Section, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._sections = self.script.sections[: 1 + len(self.script.later)]
+        self.follow(self.script)
+
+    def follow(self, script: Script) -> None:
+        """Goes on by this script."""
+        self.script = script
+        self._sections = script.sections[: 1 + len(script.later)]
 
     def of(self, known: Known) -> Asked:
         """What the request asks for; as it was found before where nothing could change that."""

@@ -12,7 +12,7 @@ BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 def digest(seed: int, *parts: object) -> str:
     """64 characters of lower-case hex that depend on the seed and on each part."""
-    return hashlib.sha256(repr((seed, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(repr((seed, *parts)).encode()).hexdigest()
 
 
 def spell(digest: str, *, alphabet: str, length: int) -> str:

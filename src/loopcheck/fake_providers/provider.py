@@ -110,6 +110,11 @@ class Provider:
         self._rules = tuple(filter(self._applies, self._spoken.rules))
         self._memory.models = self.models
 
+    def follow(self, script: Script) -> None:
+        """Goes on by this script, in which more is written of the same turns, or behind them."""
+        self.script = script
+        self._asking.follow(script)
+
     def handle(self, request: HttpRequest) -> Reply:
         """Answers one request. Raises FaultError when a scripted fault cannot strike."""
         spoken = self._spoken

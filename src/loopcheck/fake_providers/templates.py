@@ -6,85 +6,70 @@ of one attempt to equal requests are ids, times and padding: the rest is rendere
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
-from typing import AnyStr, Final, overload
+from typing import Final, overload
 
 from loopcheck.fake_providers import faults
+from loopcheck.fake_providers.blanks import Blanks
+from loopcheck.fake_providers.cutting import Cut
 from loopcheck.fake_providers.dialects.interface import Dialect
 from loopcheck.fake_providers.error_replies import Headers
 from loopcheck.fake_providers.faults import Rendered
-from loopcheck.fake_providers.padding import STAND_IN, paddings
+from loopcheck.fake_providers.padding import STAND_IN
 from loopcheck.fake_providers.script import Attempt, Mode
 from loopcheck.fake_providers.wire import Answer, IssuedCall, Piece
 
 _MOST_KEPT: Final = 64
+# From 128 KiB on, memory is mapped anew each time, which takes longer than to fill it.
+_FRAMES: Final = 64
 _TIME: Final = 8_888_888_888_888_001
-_PAD: Final = re.compile(rf"{STAND_IN}(\d+):(\d+)~")
-_ANY_PAD: Final = rf"{STAND_IN}\d+:\d+~"
 
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """An answer without its ids. `parts` are its bytes, empty at the places to fill in:
-    `places` has those of each value, `pad_places` those of `pads`, which are known by the number
-    of their event and their size. Frames and segments are cut where those of `first`, the answer
-    that it was made from, end."""
+    """An answer without its ids, in parts of so many frames that none of them is large.
+    `frames` cuts where the frames of `first` end, the answer that it was made from."""
 
     first: Rendered
-    parts: tuple[bytes, ...]
-    places: tuple[tuple[int, ...], ...]
-    pad_places: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]
-    frame_ends: tuple[int, ...]
-    segment_ends: tuple[int, ...]
+    parts: tuple[Blanks, ...]
+    frames: Cut
 
     @classmethod
     def of(cls, blank: Rendered, blanks: Sequence[str], first: Rendered) -> _Template:
         """The template for what was rendered with these blanks, and with values as `first`."""
-        any_blank = "|".join([_ANY_PAD, *blanks])
-        parts = re.split(f"({any_blank})", "".join(blank.frame_texts))
-        blank_places = range(1, len(parts), 2)
-        pads = {at: found for at in blank_places if (found := _PAD.fullmatch(parts[at]))}
-        return cls(
-            first=first,
-            parts=tuple(b"" if at % 2 else part.encode() for at, part in enumerate(parts)),
-            places=tuple(
-                tuple(at for at in blank_places if parts[at] == value) for value in blanks
-            ),
-            pad_places=tuple(pads),
-            pads=tuple((int(found[1]), int(found[2])) for found in pads.values()),
-            frame_ends=_ends(first.frame_texts),
-            segment_ends=_ends(first.segments),
-        )
+        frames, segments = first.frame_texts, first.segments
+        by_frame = list(map(len, segments)) == [len(frame.encode()) for frame in frames]
+        size = _FRAMES if by_frame else len(frames)
+        parts = [
+            Blanks(
+                "".join(blank.frame_texts[start : start + size]),
+                blanks,
+                segments[start : start + size] if by_frame else segments,
+            )
+            for start in range(0, len(frames), size)
+        ]
+        return cls(first, tuple(parts), Cut(map(len, frames)))
 
     def body(self, values: Sequence[str]) -> bytes:
         """All that is sent of an answer with these values, of which the first is its id."""
-        parts = list(self.parts)
-        for value, places in zip(values, self.places, strict=True):
-            known = value.encode()
-            for place in places:
-                parts[place] = known
-        if self.pads:
-            pads = paddings(values[0], self.pads)
-            for place, pad in zip(self.pad_places, pads, strict=True):
-                parts[place] = pad
-        return b"".join(parts)
+        return b"".join([part.filled(values) for part in self.parts])
 
     def filled(self, answer: Answer, headers: Headers) -> Rendered | None:
         """The answer with its own ids; None where these have other lengths."""
         values = _values(answer)
-        body = self.body(values)
-        if len(body) != self.segment_ends[-1]:
-            return None
+        segments: list[bytes] = []
+        for part in self.parts:
+            body = part.filled(values)
+            if len(body) != part.size:
+                return None
+            segments += part.segments(body)
         first = self.first
         return Rendered(
             status=first.status,
             headers=headers,
             body_frames=(),
-            segments=_cut(body, self.segment_ends),
+            segments=tuple(segments),
             streamed=first.streamed,
             ending=first.ending,
             keep_alive=first.keep_alive,
@@ -103,13 +88,13 @@ class _Texts(Sequence[str]):
     values: tuple[str, ...]
 
     def _made(self) -> Sequence[str]:
-        return _cut(self.template.body(self.values).decode(), self.template.frame_ends)
+        return self.template.frames(self.template.body(self.values).decode())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._made())
 
     def __len__(self) -> int:
-        return len(self.template.frame_ends) - 1
+        return len(self.template.first.frame_texts)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -231,14 +216,3 @@ def _blank_piece(number: int, piece: Piece) -> Piece:
 
 def _item(number: int) -> str:
     return f"~item-{number}~"
-
-
-def _ends(parts: Sequence[str] | Sequence[bytes]) -> tuple[int, ...]:
-    return tuple(accumulate(map(len, parts), initial=0))
-
-
-def _cut(whole: AnyStr, ends: Sequence[int]) -> tuple[AnyStr, ...]:
-    """The whole in pieces that end at these places, of which the first one is its start."""
-    if len(ends) == 2:
-        return (whole,)
-    return tuple([whole[start:end] for start, end in pairwise(ends)])
