@@ -49,10 +49,17 @@ def prepare(
     answer is the attempt's own where nothing in it has an id that the client gives back.
     """
     spoken = dialect(reading.dialect)
-    if before is not None and before.content is attempt.content and not any(before.item_ids):
-        item_ids, content = before.item_ids, before.content
-    else:
+    if before is None or before.content is not attempt.content:
         item_ids, content = _with_ids(spoken, attempt.content, (seed, turn, asked))
+    else:
+        item_ids, content = before.item_ids, before.content
+        if any(item_ids):
+            item_ids = tuple(
+                [
+                    spoken.item_id(_kind(piece), digest(seed, turn, asked, ordinal))
+                    for ordinal, piece in enumerate(attempt.content)
+                ]
+            )
     return Answer(
         response_id=spoken.response_id(digest(seed, turn, asked)),
         item_ids=item_ids,
