@@ -17,8 +17,10 @@ from loopcheck.reference_loop import (
     Calls,
     Checkpoint,
     Clock,
+    Content,
     Failed,
     Final,
+    ImagePart,
     Lease,
     Limits,
     LookUp,
@@ -34,7 +36,9 @@ from loopcheck.reference_loop import (
     SqliteStore,
     StoredRun,
     TaskInfo,
+    TextPart,
     UnknownRunError,
+    content,
 )
 from loopcheck.reference_loop.approvals import PersonsAnswer
 
@@ -113,8 +117,8 @@ class CrashStore:
 class World:
     """Tools whose effects are lines of a file that outlives every process.
 
-    `book` is known by its operation and can be looked up, `note` deduplicates, and of `pay`
-    nobody can find out anything.
+    `book` is known by its operation and can be looked up, `note` and `scan` deduplicate, and of
+    `pay` nobody can find out anything. `show` and `scan` give images.
     """
 
     ledger: Path
@@ -123,6 +127,16 @@ class World:
     def tools(self) -> list[LoopTool]:
         return [
             LoopTool(name="look", description="", parameters=SCHEMA, kind="read", invoke=self.look),
+            LoopTool(name="show", description="", parameters=SCHEMA, kind="read", invoke=self.show),
+            LoopTool(
+                name="scan",
+                description="",
+                parameters=SCHEMA,
+                kind="write",
+                invoke=self.scan,
+                operation=("n",),
+                deduplicates=True,
+            ),
             LoopTool(
                 name="book",
                 description="",
@@ -184,6 +198,15 @@ class World:
             self._commit("note", arguments, operation_id)
         return "noted"
 
+    async def show(self, arguments: JsonObject, *, call_id: str, operation_id: str | None) -> str:
+        return picture(arguments["n"])
+
+    async def scan(self, arguments: JsonObject, *, call_id: str, operation_id: str | None) -> str:
+        assert operation_id is not None
+        if not self.found(operation_id):
+            self._commit("scan", arguments, operation_id)
+        return picture(arguments["n"])
+
     async def pay(self, arguments: JsonObject, *, call_id: str, operation_id: str | None) -> str:
         self._commit("pay", arguments, operation_id)
         return "paid"
@@ -198,6 +221,10 @@ class World:
         os.write(file, f"{line}\n".encode())
         os.close(file)
         self.fuse.boundary()
+
+
+def picture(n: object) -> Content:
+    return Content([TextPart(f"scan {n}"), ImagePart(f"pixels of {n}".encode())])
 
 
 @dataclass
@@ -224,7 +251,9 @@ class Played:
         self, conversation: Conversation, calls: Calls, results: Sequence[CallResult]
     ) -> Conversation:
         asked = [call.call_id for call in calls.calls]
-        answered = [[result.call_id, result.text] for result in results]
+        answered = [
+            [result.call_id, result.text, *content.dump(result.parts)] for result in results
+        ]
         return (*conversation, ["turn", calls.turn, asked, answered])
 
     def dump(self, conversation: Conversation, turn: object = None) -> object:
@@ -272,6 +301,18 @@ SCRIPTS: dict[str, Script] = {
     "five writes of all kinds at once": Script(
         (turn("book 1", "note 2", "lose 3", "pay 4", "book 5"), DONE)
     ),
+    "more writes than commits": Script(
+        (
+            turn(
+                *("book 1 a", "note 2", "look 3", "lose 4", "pay 5", "book 1 b", "note 6", "pay 7"),
+                *("book 8", "look 9", "book 10"),
+            ),
+            DONE,
+        )
+    ),
+    "more approved writes than commits": Script(
+        (turn("book 1", "pay 2", "note 3", "book 4", "lose 5"), DONE), policy=ASKING
+    ),
     "asked again under a new id": Script((turn("book 1 a"), turn("book 1 b"), DONE)),
     "asked twice in one batch": Script((turn("book 1 a", "book 1 b"), DONE)),
     "equal ids": Script((turn("book 1 a", "book 2 a"), turn("book 3 a"), DONE)),
@@ -285,6 +326,9 @@ SCRIPTS: dict[str, Script] = {
     ),
     "approved after a pause": Script((turn("look 1", "book 1", "book 2"), DONE), policy=ASKING),
     "denied after a pause": Script((turn("book 1", "note 2"), DONE), policy=ASKING, approves=False),
+    "results with images": Script(
+        (turn("show 1", "scan 1 a", "book 1", "show 2", "scan 2"), turn("scan 1 b"), DONE)
+    ),
     "an answer that is judged": Script((turn("book 1"), DONE), judged=True),
 }
 

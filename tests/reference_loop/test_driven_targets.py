@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -16,15 +17,16 @@ from loopcheck.harness.inprocess import InProcess
 from loopcheck.harness.runner import RunOptions, run_case
 from loopcheck.harness.scenario.load import load_text
 from loopcheck.harness.stage import Stage
-from loopcheck.harness.target import TargetError
+from loopcheck.harness.target import CAPABILITIES, TargetError
 from loopcheck.harness.targets.reference import over_sdks, reference
-from loopcheck.harness.task import Limits, Outcome, Task, Tool
+from loopcheck.harness.task import Lane, Limits, Outcome, Task, Tool
 from loopcheck.reference_loop import (
     CallResult,
     Calls,
     Final,
     ProposedCall,
     ProviderAdapter,
+    Refused,
     Reply,
     TaskInfo,
     Usage,
@@ -179,8 +181,107 @@ def test_the_reference_target_declares_everything_it_does() -> None:
     assert reference.dialects == ("responses", "chat", "messages")
     assert reference.modes == ("whole", "stream")
     kept = {"approval", "follow_up", "input", "resume"}
-    assert reference.can == DRIVEN | kept | {"earlier", "hosted", "thinking"}
+    talks = {"earlier", "lanes", "server_state"}
+    assert reference.can == DRIVEN | kept | talks | {"hosted", "images", "thinking"}
+    assert reference.can == set(CAPABILITIES)
     assert reference.card().packages.keys() == {"openai", "anthropic", "jsonschema"}
+
+
+@dataclass
+class Talking(Always):
+    """Answers, with the model's name and the offered tools, or ends in another way."""
+
+    model: str = ""
+    ending: Reply | Exception | None = None
+
+    async def request(self, round_: int) -> Reply:
+        await asyncio.sleep(0)
+        if isinstance(self.ending, Exception):
+            raise self.ending
+        return self.ending or Final(" ".join([self.model, *(t.name for t in self.seen[0].tools)]))
+
+
+def talked(
+    folder: Path, endings: Mapping[str, Reply | Exception] | None = None
+) -> tuple[Outcome, list[Task]]:
+    """The outcome of a task with two lanes, and the tasks of its conversations."""
+    given: list[Task] = []
+    lanes = (Lane(name="books", model="small", tools=("book",)), Lane(name="none", tools=()))
+
+    @loopcheck.adapter(dialects=["chat"], can=["lanes"])
+    def talking(one: loopcheck.Task) -> ProviderAdapter[Any]:
+        given.append(one)
+        name = one.folder.name
+        return Talking(rounds=0, model=one.model, ending=(endings or {}).get(name))
+
+    folder.mkdir()
+    return run(talking, replace(task(Recorder()), folder=folder, lanes=lanes)), given
+
+
+def test_each_lane_is_a_conversation_with_a_model_tools_and_a_folder(tmp_path: Path) -> None:
+    outcome, given = talked(tmp_path / "run")
+    assert outcome == loopcheck.final("m book")
+    assert [one.lanes for one in given] == [(), (), ()]
+    assert [one.folder.name for one in given] == ["run", "lane-books", "lane-none"]
+    assert all(one.folder.is_dir() for one in given)
+    assert [one.model for one in given] == ["m", "small", "m"]
+    assert [[spec.name for spec in one.specs] for one in given] == [["book"], ["book"], []]
+    assert {one.prompt for one in given} == {"Go."}
+
+
+def test_a_conversation_that_does_not_get_to_its_end_is_the_outcome_of_all(tmp_path: Path) -> None:
+    outcome, _ = talked(tmp_path / "run", {"lane-none": Refused("no")})
+    assert (outcome.state, outcome.text) == ("refused", "no")
+    outcome, _ = talked(
+        tmp_path / "both", {"both": Refused("not this"), "lane-none": Refused("no")}
+    )
+    assert outcome.text == "not this"
+
+
+def test_a_conversation_that_breaks_ends_the_others(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        talked(tmp_path / "run", {"lane-books": ZeroDivisionError()})
+
+
+WAITING = b"""
+format: 1
+title: Two conversations wait for people
+rule: Each goes on from where it stopped.
+needs: [lanes, approval, resume]
+prompt: Reserve both.
+tools:
+  seat: {kind: write, args: {n: integer}, approval: ask}
+  table: {kind: write, args: {n: integer}, approval: ask}
+turns:
+  - say: Somebody sees to it.
+lanes:
+  seats:
+    if: {tools: [seat]}
+    turns:
+      - calls: [{as: twelve, tool: seat, args: {n: 12}}]
+      - say: A seat.
+  tables:
+    if: {tools: [table]}
+    turns:
+      - calls: [{as: four, tool: table, args: {n: 4}}]
+      - say: A table.
+meanwhile:
+  - {when: [twelve.waiting, four.waiting], do: [{approve: twelve}, {deny: four}]}
+expect:
+  must:
+    executions: {seat: 1, table: 0}
+    effects: {seat: 1}
+    outcome: completed
+"""
+
+
+def test_conversations_that_wait_for_people_go_on_together() -> None:
+    [*specs] = expand([load_text(WAITING, file="waiting.yaml", id="waiting")])
+    with Stage() as stage, InProcess(reference) as driver:
+        for spec in specs:
+            result = run_case(driver, reference.card(), spec, stage, RunOptions())
+            assert (result.verdict, result.findings) == ("pass", ())
+    assert len(specs) == 6
 
 
 SILENT = b"""

@@ -17,9 +17,10 @@ from mcp import Client, ClientSession, MCPError, StdioServerParameters, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
+from loopcheck.reference_loop.content import Content, ImagePart, Part, TextPart
 from loopcheck.reference_loop.tool_sources.mcp import McpToolError, mcp_tools
 from loopcheck.reference_loop.tool_sources.mcp_connection import connection
-from loopcheck.reference_loop.tool_sources.mcp_content import text_of
+from loopcheck.reference_loop.tool_sources.mcp_content import content_of, text_of
 from loopcheck.reference_loop.tools import LoopTool, ToolDefinitionError, ToolFailure
 
 Context = ServerRequestContext[dict[str, object], object]
@@ -276,6 +277,38 @@ def test_content_becomes_text(
 ) -> None:
     result = types.CallToolResult(content=content, structured_content=structured)
     assert text_of(result) == text
+
+
+PNG = types.ImageContent(data="iVBORw==", mime_type="image/png")
+
+
+@pytest.mark.parametrize(
+    ("content", "structured", "given"),
+    [
+        ([TEXT, PNG], None, [TextPart("done"), ImagePart(b"\x89PNG")]),
+        ([PNG], {"n": 1}, [ImagePart(b"\x89PNG"), TextPart('{"n": 1}')]),
+        (
+            [PNG, types.ImageContent(data="QUJD", mime_type="image/bmp")],
+            None,
+            [ImagePart(b"\x89PNG"), TextPart("[image image/bmp, 3 bytes]")],
+        ),
+    ],
+)
+def test_images_that_models_can_see_are_parts(
+    content: list[types.ContentBlock], structured: object, given: list[Part]
+) -> None:
+    desk = Desk(replies=[types.CallToolResult(content=content, structured_content=structured)])
+    result = ended(desk)
+    assert isinstance(result, Content)
+    assert result.parts == tuple(given)
+
+
+@pytest.mark.parametrize(("data", "media_type"), [("?", "image/png"), ("QUJD", "image/bmp")])
+def test_images_that_nobody_can_see_are_marks(data: str, media_type: str) -> None:
+    image = types.ImageContent(data=data, mime_type=media_type)
+    result = types.CallToolResult(content=[image])
+    assert content_of(result) == text_of(result)
+    assert not isinstance(content_of(result), Content)
 
 
 STRUCTURED = '{"error":{"code":"taken","message":"Seat 12 is taken.","retryable":true}}'

@@ -49,9 +49,10 @@ def check(life: Life, outcome: LoopOutcome | None, expected: Undisturbed) -> Non
     assert outcome == expected.outcome
     assert outcome.conversation == expected.outcome.conversation
     assert sorted(life.effects()) == sorted(expected.effects)
-    ended = [(record.place, record.outcome, record.text) for record in outcome.calls]
+    ended = [(record.place, record.outcome, record.text, record.parts) for record in outcome.calls]
     assert ended == [
-        (record.place, record.outcome, record.text) for record in expected.outcome.calls
+        (record.place, record.outcome, record.text, record.parts)
+        for record in expected.outcome.calls
     ]
 
 

@@ -13,8 +13,11 @@ from loopcheck.reference_loop.adapters.interface import (
     TaskInfo,
     ToolOffer,
 )
+from loopcheck.reference_loop.adapters.neutral import SwitchError
+from loopcheck.reference_loop.adapters.switching import Switched, switch
 from loopcheck.reference_loop.approvals import AnswerError, Approval, Question, Settlement
 from loopcheck.reference_loop.clock import Clock
+from loopcheck.reference_loop.content import Content, ImagePart, Part, TextPart
 from loopcheck.reference_loop.events import (
     CallResult,
     Calls,
@@ -86,10 +89,12 @@ __all__ = [
     "Calls",
     "Checkpoint",
     "Clock",
+    "Content",
     "Failed",
     "Final",
     "FollowableAdapter",
     "HttpCall",
+    "ImagePart",
     "Incomplete",
     "Lease",
     "LeaseLostError",
@@ -99,6 +104,7 @@ __all__ = [
     "LoopTool",
     "OperationId",
     "OutcomeUnknownError",
+    "Part",
     "Policy",
     "ProposedCall",
     "ProviderAdapter",
@@ -119,7 +125,10 @@ __all__ = [
     "StoreError",
     "StoreVersionError",
     "StoredRun",
+    "SwitchError",
+    "Switched",
     "TaskInfo",
+    "TextPart",
     "ToolDefinitionError",
     "ToolFailure",
     "ToolLimits",
@@ -129,6 +138,7 @@ __all__ = [
     "Usage",
     "function_tool",
     "openapi_tools",
+    "switch",
     "trace_headers",
 ]
 

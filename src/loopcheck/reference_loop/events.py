@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from loopcheck.reference_loop.arguments import JsonObject
+from loopcheck.reference_loop.content import Part
 
 Shortfall: TypeAlias = Literal["length", "context", "content_filter", "empty"]
 Verdict: TypeAlias = Literal["allowed", "ask", "denied", "invalid"]
@@ -40,12 +41,16 @@ class ProposedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:
-    """The answer to one call. `arguments` is None where the model's text was unusable."""
+    """The answer to one call. `arguments` is None where the model's text was unusable.
+
+    A result with images has `parts`, which are the whole of it; `text` has a mark for each image.
+    """
 
     call_id: str
     text: str
     is_error: bool = False
     arguments: JsonObject | None = None
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from loopcheck.reference_loop.checkpoints import CheckpointName
 from loopcheck.reference_loop.clock import Clock
+from loopcheck.reference_loop.content import Content, Part, text_of, within
 from loopcheck.reference_loop.events import CheckedCall
 from loopcheck.reference_loop.limits import ToolLimits
 from loopcheck.reference_loop.records import CallOutcome, CallRecord, Records
@@ -35,7 +36,8 @@ def _nowhere(name: CheckpointName) -> None:
 
 @dataclass(slots=True)
 class Bench:
-    """What is at hand for running tools: everything of one run that the two kinds share."""
+    """What is at hand for running tools: everything of one run that the two kinds share.
+    `commits` counts those of the round, so far as this process made them."""
 
     records: Records
     limits: ToolLimits
@@ -44,6 +46,7 @@ class Bench:
     save: Callable[[CheckpointName], None] = _nowhere
     watch: Watch = NOBODY
     retried: int = 0
+    commits: int = 0
     room: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,16 +84,36 @@ class Bench:
         return self.records.put(replace(record, outcome="begun", began_at=self.clock.wall()))
 
     def ended(
-        self, record: CallRecord, outcome: CallOutcome, text: str, code: str = ""
+        self,
+        record: CallRecord,
+        outcome: CallOutcome,
+        text: str,
+        code: str = "",
+        parts: tuple[Part, ...] = (),
     ) -> CallRecord:
         """Enters what came of a call."""
         return self.records.put(
-            replace(record, outcome=outcome, text=text, code=code, ended_at=self.clock.wall())
+            replace(
+                record,
+                outcome=outcome,
+                text=text,
+                parts=parts,
+                code=code,
+                ended_at=self.clock.wall(),
+            )
         )
 
     def succeeded(self, record: CallRecord, text: str) -> CallRecord:
-        text = shortened(text, self.limits.result_characters)
-        return self.ended(record, "failed" if is_error(text) else "done", text)
+        """Enters what a tool gave, as far as it fits."""
+        most = self.limits.result_characters
+        parts: tuple[Part, ...] = ()
+        if isinstance(text, Content):
+            images = self.limits.result_image_bytes
+            parts = within(text.parts, characters=most, image_bytes=images)
+            text = text_of(parts)
+        else:
+            text = shortened(text, most)
+        return self.ended(record, "failed" if is_error(text) else "done", text, parts=parts)
 
     def failed(
         self,

@@ -16,6 +16,7 @@ from itertools import groupby
 
 from loopcheck.reference_loop.events import CallResult, CheckedCall
 from loopcheck.reference_loop.execution import Bench, ToCall
+from loopcheck.reference_loop.intents import Intents
 from loopcheck.reference_loop.reads import read
 from loopcheck.reference_loop.records import CallRecord, Place
 from loopcheck.reference_loop.tools import LoopTool
@@ -37,20 +38,27 @@ class Executor:
         places = [(round_, position) for position in range(len(checked))]
         items = [self._sort(call, place) for call, place in zip(checked, places, strict=True)]
         waiting = [item for item in items if isinstance(item, ToCall)]
+        intents = Intents(self.bench, [item for item in waiting if _is_write(item)])
+        try:
+            await self._run(waiting, intents)
+        finally:
+            intents.take_back()
+        return tuple(self.bench.records[place].result() for place in places)
+
+    async def _run(self, waiting: Sequence[ToCall], intents: Intents) -> None:
         wrote = False
         for is_write, group in groupby(waiting, key=_is_write):
             if is_write:
                 for item in group:
-                    await write(self.bench, item)
+                    await write(intents, item)
             else:
                 if wrote:
                     # Reads may take long; at the end, the results are saved anyway.
-                    self.bench.save("effect_committed")
+                    intents.settle()
                 async with asyncio.TaskGroup() as tasks:
                     for item in group:
                         tasks.create_task(read(self.bench, item))
             wrote = is_write
-        return tuple(self.bench.records[place].result() for place in places)
 
     def _sort(self, checked: CheckedCall, place: Place) -> ToCall | CallRecord:
         """The call that is to be made, or its record if it has its result."""

@@ -93,18 +93,18 @@ class ToolLimits:
     """Bounds of tools, where a tool does not set its own.
 
     `together` is how many reads run at a time. A result longer than `result_characters` is cut,
-    and says so.
+    and says so; so does one whose images have more than `result_image_bytes`, which are left out.
     """
 
     together: int = 8
     seconds: float | None = None
     result_characters: int = 1_000_000
+    result_image_bytes: int = 3_750_000
     retries: Retries = Retries(count=0)
 
     def __post_init__(self) -> None:
         if self.together < 1:
             raise ValueError(f"together must be at least 1, not {self.together}")
-        if self.result_characters < 0:
-            raise ValueError(
-                f"result_characters must not be negative, not {self.result_characters}"
-            )
+        for name in ("result_characters", "result_image_bytes"):
+            if (value := getattr(self, name)) < 0:
+                raise ValueError(f"{name} must not be negative, not {value}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from loopcheck.reference_loop.arguments import JsonObject
+from loopcheck.reference_loop.content import Part
 from loopcheck.reference_loop.events import CallResult
 
 CallOutcome: TypeAlias = Literal[
@@ -29,7 +30,7 @@ class CallRecord:
 
     `round` and `position` name the call, since call ids may repeat. `decided_by` is empty where
     the policy decided. `not_done` is a write of which it was found out that it never happened.
-    `code` says what went wrong, as the model was told it.
+    `code` says what went wrong, as the model was told it. A result with images has `parts`.
     Times are seconds since 1970.
     """
 
@@ -46,6 +47,7 @@ class CallRecord:
     operation_id: str | None = None
     outcome: CallOutcome = "waiting"
     text: str = ""
+    parts: tuple[Part, ...] = ()
     code: str = ""
     asked_at: float | None = None
     decided_at: float | None = None
@@ -68,6 +70,7 @@ class CallRecord:
             text=self.text,
             is_error=self.outcome != "done",
             arguments=self.arguments,
+            parts=self.parts,
         )
 
 

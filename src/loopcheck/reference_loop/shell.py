@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeAlias, cast
+from typing import Any, Final, Generic, TypeAlias, cast
 
 from loopcheck.reference_loop import events as e
 from loopcheck.reference_loop import snapshot
@@ -31,6 +31,9 @@ from loopcheck.reference_loop.review import Review
 from loopcheck.reference_loop.store.interface import StoreError
 from loopcheck.reference_loop.telemetry.watch import NOBODY, Watch
 from loopcheck.reference_loop.writes import Unsettled
+
+# What the process before this one saved of a round: a response, and what it waited for.
+_BEFORE: Final = 2
 
 Accept: TypeAlias = Callable[[str], Awaitable[str | None]]
 
@@ -61,6 +64,8 @@ class Shell(Generic[ConversationT]):
         self._executing = self.run, self.calls
         self.executor.bench.save = self.save
         self.executor.bench.watch = self.watch
+        if self.calls is not None:
+            self.executor.bench.commits = _BEFORE
 
     def watched(self, prompt: str | None = None) -> AbstractContextManager[None]:
         """Observers are told that the run is worked on meanwhile; from its prompt, if new."""
@@ -97,6 +102,8 @@ class Shell(Generic[ConversationT]):
         if self.keeper.store is not None:
             self.watch.commit(name, commit)
         self._saved = name
+        bench = self.executor.bench
+        bench.commits = 0 if name in ("run_started", "results_saved") else bench.commits + 1
 
     def _kept(self, *, conversation: bool = True) -> tuple[JsonObject, JsonObject]:
         calls, turn = (None, None) if self.calls is None else (self.calls.calls, self.calls.turn)

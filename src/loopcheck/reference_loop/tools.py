@@ -12,7 +12,10 @@ from loopcheck.reference_loop.arguments import JsonObject
 
 
 class Invoke(Protocol):
-    """Carries out one call. The operation id is None for tools without operation key."""
+    """Carries out one call. The operation id is None for tools without operation key.
+
+    A result with images is a `Content`.
+    """
 
     def __call__(
         self, arguments: JsonObject, *, call_id: str, operation_id: str | None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopcheck.reference_loop.execution import Bench, ToCall
+from loopcheck.reference_loop.intents import Intents
 from loopcheck.reference_loop.records import CallRecord
 from loopcheck.reference_loop.results import CANCELLED, NOT_DONE, OUTCOME_UNKNOWN
 from loopcheck.reference_loop.tools import LookUp, ToolFailure
@@ -20,22 +21,23 @@ class Unsettled(Exception):
     """Nobody here can say whether a write took effect. The message says which."""
 
 
-async def write(bench: Bench, item: ToCall) -> CallRecord:
+async def write(intents: Intents, item: ToCall) -> CallRecord:
     """The record of the write, with its result. Raises Unsettled when a person has to find out."""
-    record = item.record
+    bench, record = intents.bench, item.record
     if record.outcome == "begun":
-        return await _recover(bench, item, record)
+        return await _recover(intents, item, record)
     operation = record.operation_id
     prior = None if operation is None else bench.records.operation(operation)
-    if prior is None:
-        return await _begin(bench, item)
+    if prior is None or intents.has_ahead(record):
+        return await _begin(intents, item)
     if prior.outcome == "done":
         return _repeat(bench, record, prior)
-    return await _recover(bench, item, prior)
+    return await _recover(intents, item, prior)
 
 
-async def _recover(bench: Bench, item: ToCall, prior: CallRecord) -> CallRecord:
+async def _recover(intents: Intents, item: ToCall, prior: CallRecord) -> CallRecord:
     """Goes on from an operation that was begun, by this call or by an earlier one."""
+    bench = intents.bench
     found = await _look_up(item)
     if found.answer == "found":
         done = bench.succeeded(prior, found.text)
@@ -43,9 +45,9 @@ async def _recover(bench: Bench, item: ToCall, prior: CallRecord) -> CallRecord:
     if found.answer == "absent":
         if prior.place != item.record.place:
             bench.records.put(replace(prior, outcome="not_done"))
-        return await _begin(bench, item)
+        return await _begin(intents, item)
     if item.tool.deduplicates and item.may_begin and not bench.is_stopped:
-        return await _begin(bench, item)
+        return await _begin(intents, item)
     return _leave_open(bench, item, prior)
 
 
@@ -62,7 +64,7 @@ def _repeat(bench: Bench, record: CallRecord, prior: CallRecord) -> CallRecord:
     if prior.arguments_digest != record.arguments_digest:
         message = f"This was already done, with other arguments: {prior.arguments}"
         return bench.failed(record, "already_done", message)
-    return bench.ended(record, "done", prior.text)
+    return bench.ended(record, "done", prior.text, parts=prior.parts)
 
 
 async def _look_up(item: ToCall) -> LookUp:
@@ -75,14 +77,14 @@ async def _look_up(item: ToCall) -> LookUp:
         return LookUp("inconclusive")  # a look-up that fails tells nothing
 
 
-async def _begin(bench: Bench, item: ToCall) -> CallRecord:
+async def _begin(intents: Intents, item: ToCall) -> CallRecord:
+    bench = intents.bench
     if not item.may_begin:
         checked = item.checked
         return bench.failed(item.record, checked.code, checked.message, outcome="rejected")
     if bench.is_stopped:
         return bench.failed(item.record, "cancelled", CANCELLED, outcome="cancelled")
-    record = bench.began(item.record)
-    bench.save("effect_about_to_run")
+    record = intents.begin(item)
     return await bench.watch.tool(record, _carry_out(bench, item, record))
 
 

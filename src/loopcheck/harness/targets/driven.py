@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.target import TargetError
 from loopcheck.harness.targets import people
 from loopcheck.harness.task import Outcome, Resume, Task, Tool
-from loopcheck.harness.tool_values import RateLimited
+from loopcheck.harness.tool_values import Part, Parts, RateLimited
+from loopcheck.harness.tool_values import TextPart as GivenText
 from loopcheck.reference_loop import (
     AnswerError,
     AskAfter,
     Clock,
+    Content,
+    ImagePart,
     Limits,
     LookUp,
     LoopOutcome,
@@ -30,6 +34,7 @@ from loopcheck.reference_loop import (
     SqliteStore,
     StorableAdapter,
     Store,
+    TextPart,
     ToolFailure,
     ToolLimits,
     UnknownRunError,
@@ -52,20 +57,59 @@ def driven(factory: AdapterFactory) -> Callable[[Task], Awaitable[Outcome]]:
     """A loop over the adapter that the factory makes for each task."""
 
     async def drive(task: Task) -> Outcome:
-        made = factory(task)
-        if not isinstance(made, AbstractAsyncContextManager):
-            made = nullcontext(made)
-        async with made as adapter:
-            for needed in ("start", "request", "append"):
-                if not callable(getattr(adapter, needed, None)):
-                    raise TargetError(
-                        f"{type(adapter).__name__} is no provider adapter: it has no "
-                        f"{needed}(); see loopcheck.reference_loop.ProviderAdapter"
-                    )
-            with _store(adapter, task) as store:
-                return await _run(adapter, task, store)
+        if not task.lanes:
+            return await _talked(factory, task)
+        talks = [asyncio.ensure_future(_talked(factory, one)) for one in _conversations(task)]
+        try:
+            return _together(await asyncio.gather(*talks))
+        finally:
+            for talk in talks:
+                talk.cancel()
+            await asyncio.wait(talks)
 
     return drive
+
+
+async def _talked(factory: AdapterFactory, task: Task) -> Outcome:
+    """How one conversation ends, with an adapter and a store of its own."""
+    made = factory(task)
+    if not isinstance(made, AbstractAsyncContextManager):
+        made = nullcontext(made)
+    async with made as adapter:
+        for needed in ("start", "request", "append"):
+            if not callable(getattr(adapter, needed, None)):
+                raise TargetError(
+                    f"{type(adapter).__name__} is no provider adapter: it has no "
+                    f"{needed}(); see loopcheck.reference_loop.ProviderAdapter"
+                )
+        with _store(adapter, task) as store:
+            return await _run(adapter, task, store)
+
+
+def _conversations(task: Task) -> Iterator[Task]:
+    """The conversation that has no name, and those of the lanes."""
+    yield replace(task, lanes=())
+    for lane in task.lanes:
+        folder = task.folder / f"lane-{lane.name}"
+        folder.mkdir(exist_ok=True)
+        offered = [spec for spec in task.specs if lane.tools is None or spec.name in lane.tools]
+        yield replace(
+            task,
+            lanes=(),
+            folder=folder,
+            model=lane.model or task.model,
+            specs=tuple(offered),
+        )
+
+
+def _together(outcomes: Iterable[Outcome]) -> Outcome:
+    """The outcome of all: that of the conversation without a name, which comes first, unless
+    another did not get to its end. People are told of everything that waits for them."""
+    first, *others = outcomes
+    ended = next((one for one in (first, *others) if one.state != "completed"), first)
+    if ended.state != "paused":
+        return ended
+    return replace(ended, pending=tuple(p for one in (first, *others) for p in one.pending))
 
 
 @contextmanager
@@ -215,13 +259,20 @@ def _tool(spec: Tool, answers: people.Answers) -> LoopTool:
 def _invoke(spec: Tool) -> Invoke:
     async def invoke(arguments: JsonObject, *, call_id: str, operation_id: str | None) -> str:
         try:
-            return await spec.acall(arguments, call_id=call_id, operation_id=operation_id)
+            given = await spec.acall(arguments, call_id=call_id, operation_id=operation_id)
         except RateLimited as error:
             raise ToolFailure(
                 "rate_limited", str(error), retryable=True, retry_after=error.retry_after
             ) from error
+        return Content(map(_part, given.parts)) if isinstance(given, Parts) else given
 
     return invoke
+
+
+def _part(part: Part) -> TextPart | ImagePart:
+    if isinstance(part, GivenText):
+        return TextPart(part.text)
+    return ImagePart(part.data, part.media_type)
 
 
 def _look_up(ask: Callable[[str], JsonObject]) -> AskAfter:

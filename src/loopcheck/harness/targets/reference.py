@@ -29,7 +29,18 @@ def over_sdks(*, silence_seconds: float = SILENCE_SECONDS) -> Target:
     @adapter(
         name="reference",
         dialects=DIALECTS,
-        can=("approval", "earlier", "follow_up", "hosted", "input", "resume", "thinking"),
+        can=(
+            "approval",
+            "earlier",
+            "follow_up",
+            "hosted",
+            "images",
+            "input",
+            "lanes",
+            "resume",
+            "server_state",
+            "thinking",
+        ),
         packages=["openai", "anthropic", "jsonschema"],
     )
     @asynccontextmanager
@@ -57,13 +68,14 @@ def _adapter(task: Task, client: httpx2.AsyncClient, silence: float) -> Provider
             max_retries=0,
             http_client=client,
         )
-        return MessagesAdapter(client=anthropic, model=task.model, stream=task.stream)
+        return MessagesAdapter(
+            client=anthropic, model=task.model, stream=task.stream, state=task.state
+        )
     from openai import AsyncOpenAI
 
     from loopcheck.reference_loop.adapters.chat import ChatAdapter
     from loopcheck.reference_loop.adapters.responses import ResponsesAdapter
 
-    made = ChatAdapter if task.dialect == "chat" else ResponsesAdapter
     openai = AsyncOpenAI(
         base_url=task.base_url,
         api_key=task.api_key,
@@ -71,4 +83,6 @@ def _adapter(task: Task, client: httpx2.AsyncClient, silence: float) -> Provider
         max_retries=0,
         http_client=client,
     )
-    return made(client=openai, model=task.model, stream=task.stream)
+    if task.dialect == "chat":
+        return ChatAdapter(client=openai, model=task.model, stream=task.stream)
+    return ResponsesAdapter(client=openai, model=task.model, stream=task.stream, state=task.state)

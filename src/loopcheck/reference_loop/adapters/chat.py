@@ -20,6 +20,7 @@ from loopcheck.reference_loop.adapters.conversation import (
     stored_turn,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
+from loopcheck.reference_loop.adapters.parts import chat_answers
 from loopcheck.reference_loop.adapters.streams import fill
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import (
@@ -59,7 +60,7 @@ class ChatAdapter:
         return begin(task, "chat")
 
     def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
-        return conversation.followed(task)
+        return conversation.followed(task, "chat")
 
     async def request(self, conversation: Conversation) -> Reply:
         messages = cast("list[ChatCompletionMessageParam]", list(conversation.history))
@@ -97,11 +98,7 @@ class ChatAdapter:
         answered = zip(items, calls.calls, results, strict=True)
         called = {"tool_calls": [replayed(*one) for one in answered]} if items else {}
         assistant = {**message, **called}
-        answers: list[JsonObject] = [
-            {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
-            for result in results
-        ]
-        return conversation.extended([assistant, *answers], record, items)
+        return conversation.extended([assistant, *chat_answers(results)], record, items)
 
     def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
         return conversation.stored(turn)

@@ -36,21 +36,29 @@ class ResponseRecord:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The task, the provider's own messages or items so far, and what came in responses."""
+    """The task, the provider's own messages or items so far, and what came in responses.
+
+    `held` is how much of the history the service has itself, under the id of the latest response.
+    All of it stands here nevertheless: a service forgets.
+    """
 
     task: TaskInfo
     provider: ProviderName
     history: tuple[JsonObject, ...]
     tool_choice: str
     responses: tuple[ResponseRecord, ...] = ()
+    held: int = 0
 
     def extended(
         self,
         items: Iterable[JsonObject],
         response: ResponseRecord | None = None,
         calls: Sequence[JsonObject] = (),
+        *,
+        held: int = 0,
     ) -> Conversation:
-        """This conversation with more history, which comes of a response with these calls.
+        """This conversation with more history, which comes of a response with these calls. The
+        service has so many of the new items, and all before them; none at all if it is 0.
 
         A forced tool choice has been obeyed by now.
         """
@@ -60,14 +68,24 @@ class Conversation:
             history=(*self.history, *items),
             tool_choice="none" if self.tool_choice == "none" else "auto",
             responses=(*self.responses, *kept),
+            held=len(self.history) + held if held else 0,
         )
 
-    def followed(self, task: TaskInfo) -> Conversation:
-        """This conversation, once the user has said something more."""
+    def followed(self, task: TaskInfo, provider: ProviderName) -> Conversation:
+        """This conversation, once the user has said something more. Raises ValueError for one of
+        another provider."""
+        self.check(provider)
         asked: JsonObject = {"role": "user", "content": task.prompt}
         return replace(
             self, task=task, history=(*self.history, asked), tool_choice=task.tool_choice
         )
+
+    def check(self, provider: ProviderName) -> None:
+        """Raises ValueError if this is a conversation of another provider."""
+        if self.provider != provider:
+            raise ValueError(
+                f"this conversation is one of {self.provider}, not of {provider}: switch it"
+            )
 
     @property
     def state(self) -> JsonObject:
@@ -93,6 +111,7 @@ class Conversation:
             "history": list(self.history),
             "tool_choice": self.tool_choice,
             "responses": [_shallow(response) for response in self.responses],
+            "held": self.held,
             "turn": stored_turn(turn),
         }
 
@@ -128,10 +147,11 @@ def restored(value: object, provider: ProviderName) -> tuple[Conversation, Respo
         tuple(map(_object, fields.entries(value, "history"))),
         fields.text(value, "tool_choice"),
         tuple(map(restored_turn, fields.entries(value, "responses"))),
+        fields.number(value, "held") or 0,
     )
-    if conversation.provider != provider:
-        spoken = conversation.provider
-        raise ValueError(f"this conversation is one of {spoken}, not of {provider}: switch it")
+    conversation.check(provider)
+    if not 0 <= conversation.held <= len(conversation.history):
+        raise ValueError("this is no stored conversation: its service holds more than there is")
     turn = fields.value(value, "turn")
     return conversation, None if turn is None else restored_turn(turn)
 

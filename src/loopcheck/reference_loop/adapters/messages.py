@@ -1,4 +1,8 @@
-"""Anthropic Messages, over the official SDK's raw responses and events."""
+"""Anthropic Messages, over the official SDK's raw responses and events.
+
+With `state="server"` the service holds the conversation as a thread, and a request brings what is
+new. The history is kept here all the same, and sent in full where the thread is lost.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +22,23 @@ from loopcheck.reference_loop.adapters.conversation import (
     restored_turn,
     stored_turn,
 )
+from loopcheck.reference_loop.adapters.held import (
+    UNSUPPORTED,
+    StateAt,
+    code_of,
+    held,
+    is_lost,
+    noted,
+    previous_id,
+    unsent,
+)
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.messages_assembly import (
     MessagesAssembly,
     MessagesTurn,
     whole_turn,
 )
+from loopcheck.reference_loop.adapters.parts import messages_parts
 from loopcheck.reference_loop.adapters.streams import fill
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import (
@@ -45,16 +60,24 @@ if TYPE_CHECKING:
 # The service worked on its own, and goes on with that once it gets it back.
 _HANDED_BACK = ("pause_turn", "compaction")
 
+_THREAD = "thread"
+_PREVIOUS = "previous_message_id"
+_CREATE: JsonObject = {"type": "create"}
+_BETA_HEADER = "anthropic-beta"
+_THREADS_BETA = "message-threads-2026-08-12"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesAdapter:
-    """Speaks Messages; `stream` says how responses are asked for."""
+    """Speaks Messages; `stream` says how responses are asked for, `state` who keeps the
+    conversation."""
 
     provider: ClassVar[str] = "anthropic"
 
     client: AsyncAnthropic
     model: str
     stream: bool
+    state: StateAt = "client"
     max_tokens: int = 4096
 
     def __post_init__(self) -> None:
@@ -64,10 +87,24 @@ class MessagesAdapter:
         return begin(task, "messages")
 
     def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
-        return conversation.followed(task)
+        return conversation.followed(task, "messages")
 
     async def request(self, conversation: Conversation) -> Reply:
-        messages = cast("list[MessageParam]", list(conversation.history))
+        return await self._ask(conversation, self._thread(conversation))
+
+    def _thread(self, conversation: Conversation) -> JsonObject | None:
+        """The thread that the next request is one of. A service which has said that it has none
+        is not asked for one again."""
+        if self.state == "client" or conversation.state.get(_THREAD) == "":
+            return None
+        previous = previous_id(conversation, _THREAD)
+        return {"type": "continue", _PREVIOUS: previous} if previous else _CREATE
+
+    async def _ask(self, conversation: Conversation, thread: JsonObject | None) -> Reply:
+        previous = fields.text(thread, _PREVIOUS)
+        messages = cast("list[MessageParam]", unsent(conversation, previous))
+        body = None if thread is None else {"thread": thread}
+        headers = None if thread is None else self._with_beta()
         tools, choice = _offers(conversation), _choice(conversation)
         container = fields.text(conversation.state, "container") or omit
         version = str(self.client.default_headers.get("anthropic-version", ""))
@@ -81,8 +118,10 @@ class MessagesAdapter:
                     tools=tools or omit,
                     tool_choice=choice,
                     container=container,
+                    extra_body=body,
+                    extra_headers=headers,
                 )
-                return _whole_reply(message, conversation, version)
+                return self._kept(_whole_reply(message, conversation, version), thread)
             stream = await create(
                 model=self.model,
                 max_tokens=self.max_tokens,
@@ -91,14 +130,29 @@ class MessagesAdapter:
                 tool_choice=choice,
                 container=container,
                 stream=True,
+                extra_body=body,
+                extra_headers=headers,
             )
         except AnthropicError as error:
+            if thread is not None and code_of(error) == UNSUPPORTED:
+                return await self._ask(conversation, None)
+            if previous and is_lost(error):
+                return await self._ask(conversation, _CREATE)
             return failures.before_stream(error)
         except ValueError as error:
             return failures.unreadable(error)
         assembly = MessagesAssembly()
         failed = await fill(assembly, stream)
-        return failed or interpret(assembly.turn(), conversation, version)
+        return failed or self._kept(interpret(assembly.turn(), conversation, version), thread)
+
+    def _kept(self, reply: Reply, thread: JsonObject | None) -> Reply:
+        is_held = thread is not None
+        return noted(reply, _THREAD, is_held=is_held) if self.state == "server" else reply
+
+    def _with_beta(self) -> dict[str, str]:
+        """The header that threads want, beside what the client's own asks for."""
+        own = str(self.client.default_headers.get(_BETA_HEADER, ""))
+        return {_BETA_HEADER: ",".join(filter(None, (own, _THREADS_BETA)))}
 
     def append(
         self, conversation: Conversation, calls: Calls, results: Sequence[CallResult]
@@ -116,7 +170,13 @@ class MessagesAdapter:
             messages.append({"role": "assistant", "content": content})
         if results:
             messages.append({"role": "user", "content": [_answer(result) for result in results]})
-        return conversation.extended(messages, record, asked)
+        ids = [fields.text(item, "id") for item in asked]
+        return conversation.extended(
+            messages,
+            record,
+            asked,
+            held=held(record, _THREAD, bool(content), zip(ids, calls.calls, strict=True)),
+        )
 
     def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
         return conversation.stored(turn)
@@ -204,7 +264,7 @@ def _answer(result: CallResult) -> JsonObject:
     answer: JsonObject = {
         "type": "tool_result",
         "tool_use_id": result.call_id,
-        "content": result.text,
+        "content": messages_parts(result.parts) or result.text,
     }
     return {**answer, "is_error": True} if result.is_error else answer
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from loopcheck.reference_loop.content import Part
+
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # 40 is the least that one of them allows
 
 
@@ -20,10 +22,11 @@ CallKind: TypeAlias = Literal["function", "custom"]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text of the user or of the model."""
+    """A text of the user or of the model; what has images has `parts`, which are the whole."""
 
     role: Role
     text: str
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The result of a call."""
+    """The result of a call; one with images has `parts`, which are the whole."""
 
     call_id: str
     text: str
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

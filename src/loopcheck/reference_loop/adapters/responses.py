@@ -1,7 +1,9 @@
 """OpenAI Responses, over the official SDK's raw responses and events.
 
 The history is kept here and sent in full: every output item goes back as it came, in its place,
-with its ids and its encrypted content. So a run does not depend on what the service stores.
+with its ids and its encrypted content. So a run does not depend on what the service stores. With
+`state="server"` a request names the latest response and brings what is new since; the history is
+kept here all the same, and sent in full where the service no longer has it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,14 @@ from loopcheck.reference_loop.adapters.conversation import (
     restored,
     restored_turn,
     stored_turn,
+)
+from loopcheck.reference_loop.adapters.held import (
+    StateAt,
+    held,
+    is_lost,
+    noted,
+    previous_id,
+    unsent,
 )
 from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.responses_assembly import (
@@ -55,15 +65,20 @@ if TYPE_CHECKING:
     from openai.types.responses.response_create_params import ToolChoice
 
 
+_PREVIOUS = "previous_response_id"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponsesAdapter:
-    """Speaks Responses; `stream` says how responses are asked for."""
+    """Speaks Responses; `stream` says how responses are asked for, `state` who keeps the
+    conversation."""
 
     provider: ClassVar[str] = "openai"
 
     client: AsyncOpenAI
     model: str
     stream: bool
+    state: StateAt = "client"
     polling: Polling = field(default_factory=Polling)
 
     def __post_init__(self) -> None:
@@ -73,36 +88,55 @@ class ResponsesAdapter:
         return begin(task, "responses")
 
     def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
-        return conversation.followed(task)
+        return conversation.followed(task, "responses")
 
     async def request(self, conversation: Conversation) -> Reply:
-        items = cast("ResponseInputParam", list(conversation.history))
+        is_kept = self.state == "server"
+        return await self._ask(
+            conversation, previous_id(conversation, _PREVIOUS) if is_kept else ""
+        )
+
+    async def _ask(self, conversation: Conversation, previous: str) -> Reply:
+        items = cast("ResponseInputParam", unsent(conversation, previous))
+        store = True if self.state == "server" else omit
         tools, choice = _offers(conversation), _choice(conversation)
         create = self.client.responses.create
         version = self.client.base_url.path.strip("/")
         try:
             if not self.stream:
                 response: object = await create(
-                    model=self.model, input=items, tools=tools or omit, tool_choice=choice
+                    model=self.model,
+                    input=items,
+                    tools=tools or omit,
+                    tool_choice=choice,
+                    store=store,
+                    previous_response_id=previous or omit,
                 )
                 response = await settled(response, self.client.responses.retrieve, self.polling)
                 if isinstance(response, Failed):
                     return response
-                return interpret(whole_turn(response), conversation, version)
+                return self._kept(interpret(whole_turn(response), conversation, version))
             stream = await create(
                 model=self.model,
                 input=items,
                 tools=tools or omit,
                 tool_choice=choice,
+                store=store,
+                previous_response_id=previous or omit,
                 stream=True,
             )
         except OpenAIError as error:
+            if previous and is_lost(error):
+                return await self._ask(conversation, "")
             return failures.before_stream(error)
         except ValueError as error:
             return failures.unreadable(error)
         assembly = ResponsesAssembly()
         failed = await fill(assembly, stream)
-        return failed or interpret(assembly.turn(), conversation, version)
+        return failed or self._kept(interpret(assembly.turn(), conversation, version))
+
+    def _kept(self, reply: Reply) -> Reply:
+        return noted(reply, _PREVIOUS) if self.state == "server" else reply
 
     def append(
         self, conversation: Conversation, calls: Calls, results: Sequence[CallResult]
@@ -116,7 +150,13 @@ class ResponsesAdapter:
             if item["type"] != "message" or item.get("content")
         ]
         outputs = list(map(answer_to, asked, results))
-        return conversation.extended([*items, *outputs], record, asked)
+        ids = [fields.text(item, "call_id") for item in asked]
+        return conversation.extended(
+            [*items, *outputs],
+            record,
+            asked,
+            held=held(record, _PREVIOUS, len(items), zip(ids, calls.calls, strict=True)),
+        )
 
     def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
         return conversation.stored(turn)

@@ -7,6 +7,7 @@ from typing import Final
 
 from loopcheck.reference_loop.adapters import fields
 from loopcheck.reference_loop.adapters.conversation import replayed_arguments, replayed_name
+from loopcheck.reference_loop.adapters.parts import responses_parts
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.events import CallResult, ProposedCall
 
@@ -74,4 +75,5 @@ def replayed(item: JsonObject, call: ProposedCall, result: CallResult) -> JsonOb
 
 def answer_to(item: JsonObject, result: CallResult) -> JsonObject:
     """The result in the form that this call wants."""
-    return {"type": f"{item['type']}_output", "call_id": result.call_id, "output": result.text}
+    output = responses_parts(result.parts) or result.text
+    return {"type": f"{item['type']}_output", "call_id": result.call_id, "output": output}

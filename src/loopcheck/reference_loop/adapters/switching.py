@@ -13,7 +13,6 @@ from loopcheck.reference_loop.adapters.neutral import (
     Entry,
     Item,
     Opaque,
-    Said,
     SwitchError,
     with_own_ids,
 )
@@ -40,18 +39,22 @@ class Switched:
 
 
 def switch(conversation: Conversation, to: ProviderName) -> Switched:
-    """This conversation for another provider.
+    """This conversation for another provider, between one response and the next.
 
     What only the old one understands (reasoning, signatures, what its own tools did, its
-    containers) is dropped and named. Raises SwitchError unless it is the model's turn and every
-    call has its result.
+    containers, what it holds of the conversation) is dropped and named. It is the model's turn
+    then, or the user's, where the conversation ends in an answer: the next message of the user
+    goes behind it. Raises SwitchError where a call has no result, or where the old provider is
+    in the midst of work of its own.
     """
     if to == conversation.provider:
         return Switched(conversation, ())
     read = _READERS[conversation.provider]
     items = [item for message in conversation.history for item in read(message)]
     last = items[-1]
-    if isinstance(last, Asked | Opaque) or (isinstance(last, Said) and last.role == "assistant"):
+    # Messages alone hands back what it has not finished; elsewhere it is part of an answer.
+    is_at_work = isinstance(last, Opaque) and conversation.provider == "messages"
+    if is_at_work or isinstance(last, Asked):
         raise SwitchError("the last response is not answered yet")
     entries = with_own_ids(item for item in items if not isinstance(item, Opaque))
     dropped = [item.kind for item in items if isinstance(item, Opaque)]
@@ -62,5 +65,6 @@ def switch(conversation: Conversation, to: ProviderName) -> Switched:
         provider=to,
         history=tuple(_WRITERS[to](entries)),
         responses=responses,
+        held=0,
     )
     return Switched(switched, (*dropped, *conversation.state))

@@ -6,6 +6,7 @@ import json
 from dataclasses import fields
 from typing import Final
 
+from loopcheck.reference_loop import content
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.records import CallRecord
 from loopcheck.reference_loop.store.interface import StoreError
@@ -35,7 +36,8 @@ def loads(text: object) -> JsonObject:
 
 
 def dump_record(record: CallRecord) -> str:
-    return dumps({name: getattr(record, name) for name in _RECORD_FIELDS})
+    value: JsonObject = {name: getattr(record, name) for name in _RECORD_FIELDS}
+    return dumps({**value, "parts": content.dump(record.parts)})
 
 
 def load_record(text: object) -> CallRecord:
@@ -43,6 +45,7 @@ def load_record(text: object) -> CallRecord:
     value = loads(text)
     known = {name: item for name, item in value.items() if name in _RECORD_FIELDS}
     try:
+        known["parts"] = content.load(known.get("parts", []))  # earlier results were text alone
         return CallRecord(**known)  # type: ignore[arg-type]  # written by dump_record
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise StoreError(f"the store holds an incomplete record: {error}") from error

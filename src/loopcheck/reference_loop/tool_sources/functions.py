@@ -36,7 +36,7 @@ def function_tool(
 
     A parameter annotated `CallId` or `OperationId` is filled in by the loop and hidden from the
     model. A plain function runs in a thread, where nothing can stop it: given up, it goes on. What
-    it gives is text, or whatever can be written as JSON.
+    it gives is text, a `Content` where it has images, or whatever can be written as JSON.
     Raises ToolDefinitionError, which names function and parameter, for a signature that says
     less than a model has to know.
     """

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from loopcheck.reference_loop import schema
 from loopcheck.reference_loop.arguments import JsonObject
 from loopcheck.reference_loop.tool_sources.mcp_connection import Connection, Where, connection
-from loopcheck.reference_loop.tool_sources.mcp_content import text_of
+from loopcheck.reference_loop.tool_sources.mcp_content import content_of, text_of
 from loopcheck.reference_loop.tool_sources.names import check_name
 from loopcheck.reference_loop.tools import LoopTool, ToolDefinitionError, ToolFailure
 
@@ -152,7 +152,7 @@ class _Invoke:
             raise self._raised(error) from error
         if result.is_error:
             raise _failed(text_of(result), self.kind)
-        return text_of(result)
+        return content_of(result)
 
     def _raised(self, error: MCPError) -> Exception:
         if error.code == types.CONNECTION_CLOSED:

@@ -1,4 +1,4 @@
-"""What an MCP server answered a call with, as the text that the model gets."""
+"""What an MCP server answered a call with, as the model gets it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,45 @@ from collections.abc import Iterable
 
 from mcp import types
 
+from loopcheck.reference_loop.content import (
+    MEDIA_TYPES,
+    Content,
+    ImagePart,
+    Part,
+    TextPart,
+    decoded,
+)
+
 
 def text_of(result: types.CallToolResult) -> str:
     """The content as text: what is text stays, everything else becomes a mark that says what it
     was and how large. Structured content is added where no text block says the same."""
     lines = [_line(block) for block in result.content]
+    return "\n".join([*lines, *_structured(result)])
+
+
+def content_of(result: types.CallToolResult) -> str:
+    """The content as `text_of` has it, but with those of its images that models can see."""
+    parts = [_image(block) or TextPart(_line(block)) for block in result.content]
+    if not any(isinstance(part, ImagePart) for part in parts):
+        return text_of(result)
+    return Content([*parts, *map(TextPart, _structured(result))])
+
+
+def _structured(result: types.CallToolResult) -> list[str]:
     structured: object = result.structured_content
-    if structured is not None and not _is_said(structured, result.content):
-        lines.append(json.dumps(structured, ensure_ascii=False))
-    return "\n".join(lines)
+    if structured is None or _is_said(structured, result.content):
+        return []
+    return [json.dumps(structured, ensure_ascii=False)]
+
+
+def _image(block: types.ContentBlock) -> Part | None:
+    if not isinstance(block, types.ImageContent) or block.mime_type not in MEDIA_TYPES:
+        return None
+    try:
+        return ImagePart(decoded(block.data), block.mime_type)
+    except ValueError:
+        return None
 
 
 def _line(block: types.ContentBlock) -> str:
