@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from loopcheck.fake_providers.provider import NOTHING, Provider
+from loopcheck.fake_providers.recording import request_fields
 from loopcheck.fake_providers.script import (
     Call,
     Content,
@@ -120,3 +121,18 @@ def test_what_was_left_out_of_a_block_is_empty() -> None:
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "One."}]}
     )
     assert played.thoughts() == [("One.", None, "")]
+
+
+@pytest.mark.parametrize(("key", "kept"), [("k", True), ("sk-0123", True), ("sk-01234", False)])
+def test_only_a_key_that_no_word_holds_is_masked(key: str, kept: bool) -> None:
+    said = f"ask {key} again"
+    asked = HttpRequest(
+        method="POST",
+        path="/v1/chat/completions",
+        headers={"authorization": f"Bearer {key}", "user-agent": said},
+        body=json.dumps({"messages": [{"role": "user", "content": said}]}).encode(),
+    )
+    fields = request_fields(asked, None, secret=key)
+    written = said if kept else "ask *** again"
+    assert fields["headers"] == {"user-agent": written}
+    assert fields["body"] == {"messages": [{"role": "user", "content": written}]}

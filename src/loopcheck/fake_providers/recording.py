@@ -23,6 +23,7 @@ from loopcheck.fake_providers.wire import (
 _SECRET_HEADERS = frozenset(
     {"authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"}
 )
+_SHORTEST_SECRET = 8
 _ITEM_FIELDS = (
     "kind",
     "path",
@@ -41,7 +42,10 @@ _ITEM_FIELDS = (
 def request_fields(
     request: HttpRequest, reading: Reading | None, *, secret: str | None
 ) -> dict[str, object]:
-    """The journal's fields for this request; `secret` is masked wherever it occurs in them."""
+    """The journal's fields for this request; `secret` is masked wherever it occurs in them,
+    unless it is so short that ordinary words hold it."""
+    if secret is not None and len(secret) < _SHORTEST_SECRET:
+        secret = None
     body = reading.body if reading is not None else _json_or_none(request.body)
     in_body = secret if _may_hold(secret, request, reading) else None
     return {
