@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the tests run outside a checkout")
 
 
@@ -52,24 +51,6 @@ def test_the_journals_page_is_the_journals_kinds() -> None:
     """After a change of KINDS, replace what follows the mark by what this test expects."""
     _, _, tables = text(DOCS / "journal.md").partition("<!-- kinds: ")
     assert tables.partition("-->\n\n")[2] == generated()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
-    for link in LINK.findall(prose(page)):
-        target, _, anchor = link.partition("#")
-        if re.match(r"[a-z]+:", target):
-            continue
-        path = page.parent / target if target else page
-        assert path.exists(), link
-        if anchor:
-            assert anchor in {slug(line) for line in text(path).splitlines()}, link
-
-
-def slug(line: str) -> str:
-    """How a heading is named in addresses."""
-    words = line.lstrip("#").strip().lower() if line.startswith("#") else ""
-    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
 
 
 def command_lines(page: Path) -> Iterator[list[str]]:
