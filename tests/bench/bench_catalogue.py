@@ -102,7 +102,8 @@ def main(patterns: list[str]) -> None:
     print(f"{len(specs)} cases on the reference loop, in process, CPU per case:")
     print(
         f"  median {statistics.median(cpu_ms):.1f} ms   "
-        f"p90 {cpu_ms[int(len(cpu_ms) * 0.9)]:.1f} ms   max {cpu_ms[-1]:.1f} ms"
+        f"p90 {cpu_ms[int(len(cpu_ms) * 0.9)]:.1f} ms   max {cpu_ms[-1]:.1f} ms   "
+        f"all {sum(cpu_ms) / 1000:.1f} s"
     )
     print("profiled, which makes everything slower, median of a case:")
     for name in dict.fromkeys(name for share in shares for name in share):

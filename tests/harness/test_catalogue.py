@@ -101,3 +101,24 @@ def test_grounds_are_known_bugs() -> None:
     known = set(re.findall(r"^\| (B\d{3}) \|", bugs.read_text(encoding="utf-8"), re.MULTILINE))
 
     assert {bug for scenario in SCENARIOS for bug in scenario.grounds} <= known
+
+
+def test_every_row_of_the_plan_has_its_scenario() -> None:
+    """Under its own name or as a file and its variants, in each dialect that the row names."""
+    shared = Path(os.environ.get("LOOPCHECK_SHARED", Path(__file__).parents[3] / "shared"))
+    plan = shared / "catalogue.md"
+    if not plan.is_file():
+        pytest.skip(f"the plan of the catalogue is not at {plan}")
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| (core|extra) \| \w+ \| ([\w ]+) \|", plan.read_text(), re.MULTILINE
+    )
+    words = {"CC": "chat", "R": "responses", "A": "messages"}
+    core = (CATALOGUE / "core.txt").read_text(encoding="utf-8").splitlines()
+    for name, kind, protocols in rows:
+        wanted = set(DIALECTS) if protocols == "any" else {words[p] for p in protocols.split()}
+        # Streams that only messages can carry have a file of their own.
+        found = [case for case in CASES if re.match(rf".*/{name}(-messages)?[@\[]", case.id)]
+        assert wanted <= {case.dialect for case in found}, name
+        if kind == "core":
+            assert {case.scenario.id.partition("@")[0] for case in found} <= {*core}, name
+    assert len(rows) == 109

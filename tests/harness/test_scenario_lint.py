@@ -180,7 +180,10 @@ def test_a_fault_of_streams_is_right_where_only_streams_are_asked_for() -> None:
     ("tool", "expected"),
     [
         ("bad name: {kind: read}", "7:3: 'bad name' is no tool name | letters, digits, - and _"),
-        ("a: {kind: read, args: {x: strng}}", "7:29: not a JSON Schema: 'strng' is not valid und"),
+        (
+            "a: {kind: read, args: {x: strng}}",
+            "7:29: not a JSON Schema: 'strng' is no type | did you mean 'string'?",
+        ),
         ("a: {kind: read, args: {x: {type: array, items: 3}}}", "7:50: not a JSON Schema: 3 is"),
         ("a: {kind: read, schema: {type: array}}", "7:27: the schema of a tool has type: object"),
         (

@@ -3,6 +3,7 @@ from __future__ import annotations
 from scenario_texts import HEAD, TURNS, scenario
 from syrupy.assertion import SnapshotAssertion
 
+from loopcheck.harness.scenario.model import TurnModel
 from loopcheck.harness.scenario.show import show
 
 FAULTY = """\
@@ -49,8 +50,11 @@ def test_one_seed_shows_one_stream() -> None:
 
 
 def test_a_fault_that_cannot_strike_is_said() -> None:
-    tail = "turns: [{say: x, attempts: [{fault: eof, at: {frame: 99}}]}]\n"
+    right = scenario("turns: [{say: x, attempts: [{fault: eof, at: {frame: 2}}]}]\n", HEAD)
+    turn = right.model_dump(by_alias=True, exclude_unset=True)["turns"][0]
+    turn["attempts"][0]["at"] = {"frame": 99}
+    wrong = right.model_copy(update={"entries": (TurnModel.model_validate(turn),)})
 
-    text = show(scenario(tail, HEAD), "chat", "stream")
+    text = show(wrong, "chat", "stream")
 
     assert "turn 1 · text, stop end, eof at {frame: 99}, stream\n  cannot be played: " in text

@@ -14,6 +14,7 @@ from loopcheck.harness.expected import ExpectedError
 from loopcheck.harness.results import CaseResult
 from loopcheck.harness.runner import RunOptions, arun_case, run_case, undeclared
 from loopcheck.harness.scenario.model import DeliveryModel
+from loopcheck.harness.scoring import scored
 from loopcheck.harness.session import Session, session
 from loopcheck.harness.suites import CURRENT
 from loopcheck.harness.target import Target
@@ -27,6 +28,7 @@ _LISTED = ("expected", "policy", "flaky")
 class Case:
     """One case for one target.
 
+    `unscored` says why it does not count in the suite: whatever comes of it fails no test.
     `node_id` is how pytest names its test, and `properties` is what the test's report carries
     along; the plugin sets both.
     """
@@ -36,6 +38,7 @@ class Case:
     seed: int = 0
     seconds: float = 30.0
     suite: str = CURRENT
+    unscored: str | None = None
     node_id: str | None = None
     properties: list[tuple[str, object]] = field(default_factory=list)
 
@@ -97,12 +100,15 @@ class Case:
 
         mistake: str | None = None
         try:
-            result = session().expect(result, self.target)
+            result = session().expect(scored(result, self.unscored), self.target)
         except (ExpectedError, ConfigError) as error:
             mistake = str(error)
         if mistake is not None:
             pytest.fail(mistake, pytrace=False)  # not above, where it would tell both errors
         remarks = [f for f in result.findings if f.level == "should" and not is_answered(result, f)]
+        if result.verdict == "unscored":
+            self._note(result.verdict, should=0)
+            pytest.skip(f"unscored: {result.reason}")
         self._note(result.verdict, should=len(remarks))
         if result.verdict not in (*_FINE, *_LISTED, "not declared"):
             pytest.fail(self._failure(result), pytrace=False)

@@ -20,13 +20,16 @@ INTERNAL_ERROR: Final = 70
 INTERRUPTED: Final = 130
 
 
-def exit_code(targets: Iterable[TargetResult], *, strict_should: bool = False) -> int:
-    """4 target broken, 5 nothing ran, 1 failures, 3 stale expectations, 0 all as expected."""
+def exit_code(
+    targets: Iterable[TargetResult], *, strict_should: bool = False, is_part: bool = False
+) -> int:
+    """4 target broken, 5 nothing ran, 1 failures, 3 stale expectations, 0 all as expected. That
+    nothing ran in a part of a run means nothing."""
     run = tuple(targets)
     cases = [case for target in run for case in target.cases]
     if any(target.broken is not None for target in run) or _any(cases, "target broken"):
         return TARGET_BROKEN
-    if not any(_ran(case) for case in cases):
+    if not is_part and not any(_ran(case) for case in cases):
         return NOTHING_RAN
     if any(fails(case, strict_should=strict_should) for case in cases):
         return FAILURES
@@ -37,6 +40,8 @@ def exit_code(targets: Iterable[TargetResult], *, strict_should: bool = False) -
 
 def fails(case: CaseResult, *, strict_should: bool = False) -> bool:
     """Whether this case alone makes a run fail."""
+    if case.verdict == "unscored":
+        return False
     if case.verdict in ("fail", "harness error"):
         return True
     return strict_should and any(
@@ -54,6 +59,9 @@ def _any(cases: Iterable[CaseResult], verdict: str) -> bool:
 
 
 def _ran(case: CaseResult) -> bool:
-    """A case in which no check could answer proves nothing, whatever its verdict."""
+    """A case in which no check could answer proves nothing, whatever its verdict; nor does one
+    that the suite leaves out."""
+    if case.verdict == "unscored":
+        return False
     answered = any(check.status in ("pass", "fail") for check in case.checks)
     return answered or case.verdict in ("fail", "harness error") or bool(case.findings)

@@ -10,6 +10,7 @@ from loopcheck.harness.cases import expand
 from loopcheck.harness.config import Config, find
 from loopcheck.harness.scenario.load import discover
 from loopcheck.harness.scenario.model import Scenario
+from loopcheck.harness.scoring import left_out
 from loopcheck.harness.suites import check_suite
 from loopcheck.harness.target import Target, TargetError
 
@@ -39,9 +40,17 @@ def cases(
             f"loopcheck.cases() wants a target made by @loopcheck.loop(...), not {target!r}"
         )
     counts, found = _chosen(scenarios, suite)
+    without = left_out(found, counts)
     params = [
         pytest.param(
-            Case(spec=spec, target=target, seed=seed, seconds=seconds, suite=counts),
+            Case(
+                spec=spec,
+                target=target,
+                seed=seed,
+                seconds=seconds,
+                suite=counts,
+                unscored=without.get(spec.scenario.id),
+            ),
             id=f"{spec.scenario.id}-{spec.dialect}-{spec.mode}",
         )
         for spec in expand(found)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 REPORT_FORMAT: Final = 1
 
@@ -19,6 +19,7 @@ Verdict: TypeAlias = Literal[
     "stale",
     "not exercised",
     "not declared",
+    "unscored",
     "target broken",
     "harness error",
 ]
@@ -127,6 +128,27 @@ class TargetResult(_Model):
     stale: tuple[str, ...] = Field(default=(), description="expectations that no longer fail")
 
 
+class Part(_Model):
+    """Which shards of a divided run a report holds."""
+
+    numbers: tuple[int, ...] = Field(
+        description="1 to `of`; one, unless reports of shards were merged and others were missing"
+    )
+    of: int = Field(ge=1)
+    plan: str = Field(description="digest of what was to be run, the same in all shards of a run")
+
+    @model_validator(mode="after")
+    def _are_shards(self) -> Self:
+        if any(not 1 <= number <= self.of for number in self.numbers):
+            raise ValueError(f"of {self.of} shards there are 1 to {self.of}")
+        if list(self.numbers) != sorted(set(self.numbers)):
+            raise ValueError("each shard is named once, in order")
+        return self
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.numbers)) or 'none'}/{self.of}"
+
+
 class Header(_Model):
     """What was tested, with what."""
 
@@ -135,6 +157,9 @@ class Header(_Model):
     suite: str
     seed: int
     lenient: tuple[str, ...] = Field(default=(), description="request rules that were left out")
+    shard: Part | None = Field(
+        default=None, description="which part of a run this is; absent where it is the whole"
+    )
     python: str
     platform: str
     started: str = Field(description="RFC 3339")

@@ -43,9 +43,9 @@ def failures(cases: Iterable[CaseResult], verdicts: Collection[str] = FAILING) -
 
 
 def remarks(cases: Iterable[CaseResult]) -> list[Remark]:
-    """The should-findings that no known failure answers, one for each cause."""
+    """The should-findings of what counts that no known failure answers, one for each cause."""
     groups: dict[tuple[str, ...], list[tuple[str, Finding]]] = {}
-    for case in cases:
+    for case in (case for case in cases if case.verdict != "unscored"):
         for finding in case.findings:
             if finding.level == "should" and not _is_answered(case, finding):
                 key = (case.scenario, *_text(finding))

@@ -10,7 +10,7 @@ from loopcheck.reports.causes import cause, primary, without_ids
 from loopcheck.reports.difference import KINDS, Change, Difference, Kind, PackageChange, Side
 
 _FAILS: Final = frozenset({"fail", "expected", "policy", "flaky", "target broken"})
-_UNTRIED: Final = frozenset({"not exercised", "not declared"})
+_UNTRIED: Final = frozenset({"not exercised", "not declared", "unscored"})
 
 
 def compare(before: Report, after: Report, *, names: tuple[str, str] = ("A", "B")) -> Difference:

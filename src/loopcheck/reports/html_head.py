@@ -29,6 +29,7 @@ def head(report: Report, sections: Mapping[str, str]) -> Markup:
     told = {
         "suite": header.suite,
         "seed": str(header.seed),
+        "shard": str(header.shard or ""),
         "request rules left out": ", ".join(header.lenient),
         "loopcheck": header.loopcheck,
         "started": header.started.replace("T", " "),

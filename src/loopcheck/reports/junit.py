@@ -16,7 +16,9 @@ Element = ElementTree.Element
 # ElementTree would declare the encoding of this machine's locale.
 _DECLARATION: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
 _ERRORS: Final = frozenset({"harness error", "target broken"})
-_SKIPPED: Final = frozenset({"expected", "policy", "flaky", "not declared", "not exercised"})
+_SKIPPED: Final = frozenset(
+    {"expected", "policy", "flaky", "not declared", "not exercised", "unscored"}
+)
 
 
 def render(
@@ -56,7 +58,12 @@ def _suite(target: TargetResult, setting: Setting, header: Header, strict_should
 def _properties(target: TargetResult, header: Header) -> Element:
     card = target.card
     properties = Element("properties")
-    run = {"suite": header.suite, "seed": str(header.seed), "lenient": ", ".join(header.lenient)}
+    run = {
+        "suite": header.suite,
+        "seed": str(header.seed),
+        "lenient": ", ".join(header.lenient),
+        "shard": str(header.shard or ""),
+    }
     about = {**run, "version": card.version or "", "runtime": card.runtime, **card.packages}
     for name, value in about.items():
         if value:

@@ -29,6 +29,7 @@ def render(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
         _mending(report, advice or {}),
         _remarks(report),
         _accepted(report),
+        _unscored(report),
         _stale(report),
         _tested(report),
     ):
@@ -45,7 +46,9 @@ def _headline(report: Report) -> str:
     parts += [f"{count(broken, 'target')} broken"] if broken else []
     told = ", ".join(parts) or f"{count(len(cases), 'case')}, none failing"
     targets = count(len(report.targets), "target")
-    return f"{told} ({targets}, suite {plain(report.header.suite)}, seed {report.header.seed})"
+    header = report.header
+    shard = f", shard {header.shard}" if header.shard else ""
+    return f"{told} ({targets}, suite {plain(header.suite)}, seed {header.seed}{shard})"
 
 
 def _broken(targets: Iterable[TargetResult]) -> list[list[str]]:
@@ -111,6 +114,15 @@ def _accepted(report: Report) -> list[str]:
         for failure in failures(target.cases, ACCEPTED)
     ]
     return _list(f"Known failures: {len(lines)}", lines)
+
+
+def _unscored(report: Report) -> list[str]:
+    lines = [
+        f"- {plain(target.card.name)} {_cases(failure)}: {plain(failure.case.reason or '')}"
+        for target in report.targets
+        for failure in failures(target.cases, ("unscored",))
+    ]
+    return _list("Not scored: the suite leaves these out", lines)
 
 
 def _stale(report: Report) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from loopcheck.harness.results import CaseResult, Report, TargetCard, TargetResult
+from loopcheck.harness.results import CaseResult, Header, Report, TargetCard, TargetResult
 from loopcheck.reports.block import Setting, block, body
 from loopcheck.reports.causes import Failure, Remark, failures, remarks
 from loopcheck.reports.inert import inert
@@ -15,6 +15,7 @@ from loopcheck.reports.inert import inert
 _EXIT_COLUMN: Final = 91
 _ID_COLUMN: Final = 42
 _WORDS: Final = {"fail": "FAIL", "policy": "by policy", "target broken": "BROKEN"}
+_WITH_REASON: Final = frozenset({"not declared", "unscored"})
 _ALWAYS: Final = {
     "pass": "pass",
     "fail": "FAIL (must)",
@@ -27,13 +28,16 @@ _WHERE_ANY: Final = {
     "flaky": "flaky",
     "stale": "stale",
     "not exercised": "not exercised",
+    "unscored": "unscored",
     "target broken": "BROKEN",
     "harness error": "HARNESS ERROR",
 }
 
 
-def opening(card: TargetCard, *, suite: str, cases: int, dialects: Iterable[str]) -> str:
-    """The line that says what is put on trial."""
+def opening(
+    card: TargetCard, *, suite: str, cases: int, dialects: Iterable[str], part: str = ""
+) -> str:
+    """The line that says what is put on trial; `part` is the shard that this is, such as 2/3."""
     name = " ".join(inert(part) for part in (card.name, card.version or "") if part)
     packages = (f"{package} {version}" for package, version in card.packages.items())
     about = ", ".join(inert(part) for part in (card.runtime, *packages) if part)
@@ -41,7 +45,18 @@ def opening(card: TargetCard, *, suite: str, cases: int, dialects: Iterable[str]
     spoken = ", ".join(dialects)
     return (
         f"suite {inert(suite)} · target {name}{versions} · {_count(cases, 'case')}"
-        f"{', ' if spoken else ''}{spoken}"
+        f"{', ' if spoken else ''}{spoken}{f' · shard {part}' if part else ''}"
+    )
+
+
+def summary(target: TargetResult, header: Header) -> str:
+    """The same line for a target that was on trial."""
+    return opening(
+        target.card,
+        suite=header.suite,
+        cases=len({case.undisturbed for case in target.cases}),
+        dialects=dict.fromkeys(case.dialect for case in target.cases),
+        part=str(header.shard or ""),
     )
 
 
@@ -66,7 +81,7 @@ def case_line(case: CaseResult, *, width: int = _ID_COLUMN, below: str | None = 
     if below is not None and case.is_death and case.undisturbed == below:
         name = f"  {inert(case.case.removeprefix(below))}"
     line = f"{name:<{width}}    {word:<4}   {case.seconds:.2f} s"
-    return line if case.verdict != "not declared" else f"{line}   {inert(case.reason or '')}"
+    return line if case.verdict not in _WITH_REASON else f"{line}   {inert(case.reason or '')}"
 
 
 def closing(
@@ -119,26 +134,36 @@ def counts(target: TargetResult, *, exit_code: int | None = None) -> str:
 
 def render(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
     """A whole report as the run itself showed it."""
+    return _whole(report, _progress, advice or {})
+
+
+def brief(report: Report, *, advice: Mapping[str, str] | None = None) -> str:
+    """A whole report without a line for each case."""
+    return _whole(report, lambda target, header: [summary(target, header)], advice or {})
+
+
+def _whole(
+    report: Report,
+    opened: Callable[[TargetResult, Header], list[str]],
+    advice: Mapping[str, str],
+) -> str:
     last = len(report.targets) - 1
     parts = []
     for place, target in enumerate(report.targets):
-        lines = [*_progress(target, report.header.suite), ""]
         code = report.footer.exit_code if place == last else None
         end = closing(
             target,
             seed=report.header.seed,
             lenient=report.header.lenient,
             exit_code=code,
-            advice=advice or {},
+            advice=advice,
         )
-        parts.append("\n".join([*lines, end]))
+        parts.append("\n".join([*opened(target, report.header), "", end]))
     return "\n\n".join(parts) + "\n"
 
 
-def _progress(target: TargetResult, suite: str) -> list[str]:
-    dialects = dict.fromkeys(case.dialect for case in target.cases)
-    cases = len({case.undisturbed for case in target.cases})
-    first = opening(target.card, suite=suite, cases=cases, dialects=dialects)
+def _progress(target: TargetResult, header: Header) -> list[str]:
+    first = summary(target, header)
     width = max((len(inert(case.undisturbed)) for case in target.cases), default=0)
     smoke = [smoke_line(target.smoke.seconds)] if target.smoke and not target.broken else []
     lines, below = [], None

@@ -30,6 +30,9 @@ SIGNS: Final = {
     "expected": Sign("◇", "expected", "fails as listed: a known bug", "warn"),
     "policy": Sign("§", "by policy", "fails as listed: on purpose", "warn"),
     "pass": Sign("✓", "pass", "every requirement that was put to the test was kept", "good"),
+    "unscored": Sign(
+        "·", "unscored", "the suite leaves its scenario out; counts for nothing", "none"
+    ),
     "not exercised": Sign("○", "not exercised", "the case did not get there", "none"),
     "not declared": Sign("⊘", "not declared", "the target does not say that it can", "none"),
 }

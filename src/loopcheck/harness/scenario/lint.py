@@ -8,12 +8,14 @@ from typing import Final
 
 from loopcheck.harness.scenario import (
     lint_control,
+    lint_demands,
     lint_dialects,
     lint_expect,
     lint_given,
     lint_history,
     lint_lanes,
     lint_quirks,
+    lint_reach,
     lint_stream,
     lint_tools,
     walk,
@@ -52,9 +54,13 @@ def lint(scenario: Scenario, source: Source) -> list[Problem]:
         lint_quirks.lint,
         lint_control.lint,
         lint_expect.lint,
+        lint_demands.lint,
         lint_history.lint,
+        lint_reach.lint_turns,
     )
-    return [problem for rule in rules for problem in rule(scenario, source)]
+    found = [problem for rule in rules for problem in rule(scenario, source)]
+    # Only what is right otherwise can be sent, to see whether its faults strike.
+    return found or list(lint_reach.lint_faults(scenario, source))
 
 
 def _needs(scenario: Scenario, source: Source) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness.scenario import point_names, walk
 from loopcheck.harness.scenario.errors import Problem, did_you_mean
 from loopcheck.harness.scenario.model import Scenario, ToolModel
-from loopcheck.harness.scenario.schemas import complaint
+from loopcheck.harness.scenario.schemas import complaint, unmet
 from loopcheck.harness.scenario.tool_model import HANGING, name_of
 from loopcheck.harness.scenario.yaml_source import Path, Source
 
@@ -107,9 +107,14 @@ def _schema(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:
         yield source.problem((*path, "schema"), "the schema of a tool has type: object")
     wrong = complaint(tool.parameters)
     if wrong is not None:
-        inner, message = wrong
+        inner, message, hint = wrong
         inside = inner[1:] if key == "args" else inner
-        yield source.problem((*path, key, *inside), f"not a JSON Schema: {message}")
+        yield source.problem((*path, key, *inside), f"not a JSON Schema: {message}", hint)
+        return
+    for inner in unmet(tool.parameters):
+        inside = inner[1:] if key == "args" else inner
+        message = "nothing meets this schema: a property is required that it does not allow"
+        yield source.problem((*path, key, *inside), message)
 
 
 def _operation(path: Path, tool: ToolModel, source: Source) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, get_args
 
 from loopcheck.fake_providers import faults
@@ -21,19 +21,15 @@ from loopcheck.fake_providers.script import (
     Think,
     Turn,
 )
-from loopcheck.fake_providers.wire import Frame, OfferedTool, Reading
+from loopcheck.fake_providers.wire import Frame
 from loopcheck.harness.results import Level
+from loopcheck.harness.scenario.asking import reading
 from loopcheck.harness.scenario.compile import compile_script
 from loopcheck.harness.scenario.control_model import Action
 from loopcheck.harness.scenario.expectations import AnyOfResult, ValueResult
 from loopcheck.harness.scenario.json_text import compact
 from loopcheck.harness.scenario.model import Scenario
 
-_MODELS: Final[Mapping[DialectName, str]] = {
-    "responses": "gpt-4.1",
-    "chat": "gpt-4.1",
-    "messages": "claude-sonnet-4-5",
-}
 _OTHERS: Final = ((Think, "thinking"), (Hosted, "hosted call"), (Refuse, "refusal"))
 _FIRST: Final = 6
 _WIDTH: Final = 120
@@ -52,7 +48,7 @@ def show(
     """What is asked and answered, turn by turn, as text. Frames are shortened, and only the
     first of each response stand there, unless `every_frame` is asked for."""
     script = compile_script(scenario, dialect, mode)
-    reading = _reading(scenario, dialect, mode)
+    asking = reading(scenario, dialect, mode)
     lines = list(_earlier(script))
     for number, turn in enumerate((*script.turns, *script.otherwise), 1):
         beyond = number > len(script.turns)
@@ -63,7 +59,7 @@ def show(
         asked_for = f" (tool_choice {turn.tool_choice})" if turn.tool_choice else ""
         name = f"otherwise{asked_for}" if beyond else f"turn {number}"
         for title, attempt, asked in _attempts(name, turn):
-            answer = prepare(reading, attempt, turn=number, asked=asked, seed=seed, number=number)
+            answer = prepare(asking, attempt, turn=number, asked=asked, seed=seed, number=number)
             fault = f", {_fault(attempt.fault)}" if attempt.fault else ""
             lines.append(f"{title} · {_said(attempt)}{fault}, {mode}")
             try:
@@ -115,19 +111,6 @@ def _action(action: Action) -> str:
         return action
     given = action.model_dump(exclude_defaults=True)
     return " ".join(f"{k} {v if isinstance(v, str) else compact(v)}" for k, v in given.items())
-
-
-def _reading(scenario: Scenario, dialect: DialectName, mode: Mode) -> Reading:
-    tools = (OfferedTool(name=n, schema=tool.parameters) for n, tool in scenario.tools.items())
-    return Reading(
-        dialect=dialect,
-        model=_MODELS[dialect],
-        stream=mode == "stream",
-        items=(),
-        history=(),
-        tools=tuple(tools),
-        body={},
-    )
 
 
 def _expected(turn: Turn, script: Script, scenario: Scenario) -> str:
