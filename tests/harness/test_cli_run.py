@@ -37,7 +37,8 @@ from pathlib import Path
 
 import loopcheck
 
-Path("worker.pid").write_text(str(os.getpid()))
+with open("worker.pids", "a") as pids:
+    print(os.getpid(), file=pids)
 
 
 def answer(task, messages):
@@ -85,6 +86,13 @@ def mute(task):
 
 
 @loopcheck.loop(dialects=["chat"], modes=["whole"])
+def patient(task):
+    while len(Path("worker.pids").read_text().splitlines()) < 2:
+        time.sleep(0.01)
+    return drive(task, 1)
+
+
+@loopcheck.loop(dialects=["chat"], modes=["whole"])
 def stuck(task):
     time.sleep(600)
 """
@@ -94,6 +102,7 @@ scenarios = ["scenarios"]
 honest = "trial:honest"
 doubler = "trial:doubler"
 mute = "trial:mute"
+patient = "trial:patient"
 stuck = "trial:stuck"
 gone = "nowhere:loop"
 """
@@ -107,7 +116,7 @@ entries:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with five targets, as the current folder."""
+    """A project with six targets, as the current folder."""
     folder = tmp_path / "scenarios" / "seats"
     folder.mkdir(parents=True)
     (folder / "once.yaml").write_text(SCENARIO)
@@ -266,6 +275,10 @@ def test_doctor_of_a_target_that_is_not_there(
     assert "nowhere" in out
 
 
+def test_the_worker_of_the_next_target_starts_meanwhile(project: Path) -> None:
+    assert main(["run", "seats/once", "--target", "patient", "--target", "honest"]) == 0
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
 def test_an_interrupt_leaves_nothing_running(project: Path) -> None:
     # A shell starts what it puts in the background with interrupts ignored, tests included.
@@ -275,7 +288,7 @@ def test_an_interrupt_leaves_nothing_running(project: Path) -> None:
     )
     command = [sys.executable, "-c", code]
     with subprocess.Popen(
-        [*command, "run", "--target", "stuck"],
+        [*command, "run", "--target", "stuck", "--target", "honest"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -289,7 +302,9 @@ def test_an_interrupt_leaves_nothing_running(project: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 130
         assert process.stderr.read() == "loopcheck: interrupted\n"
-    worker = int((project / "worker.pid").read_text())
+    workers = [int(worker) for worker in (project / "worker.pids").read_text().split()]
+    assert workers
     for kill in (os.kill, os.killpg):
-        with pytest.raises(ProcessLookupError):
-            kill(worker, 0)
+        for worker in workers:
+            with pytest.raises(ProcessLookupError):
+                kill(worker, 0)

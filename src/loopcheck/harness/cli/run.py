@@ -7,6 +7,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from loopcheck.harness.cli.leniency import rules_left_out
 from loopcheck.harness.cli.progress import Progress
 from loopcheck.harness.cli.rendering import ADVICE, check_paths, rendered, write
 from loopcheck.harness.cli.selection import deaths, select, targets
-from loopcheck.harness.cli.trial import put_on_trial
+from loopcheck.harness.cli.trial import die, in_turn, tried
 from loopcheck.harness.config import Config, TargetSource, find
 from loopcheck.harness.exit_code import NOTHING_RAN, exit_code
-from loopcheck.harness.results import Report, TargetResult
-from loopcheck.harness.runner import RunOptions
+from loopcheck.harness.results import Part, Report, TargetResult
+from loopcheck.harness.runner import Driver, RunOptions
+from loopcheck.harness.scoring import left_out, scored_target
+from loopcheck.harness.shards import digest
 from loopcheck.harness.suites import check_suite
 from loopcheck.reports import terminal
 
@@ -36,6 +39,7 @@ def run(options: Namespace) -> int:
     cases = select(options.patterns, config, cwd=Path.cwd())
     listed = expected.load(options.expected) if options.expected else expected.find(config.root)
     suite = _suite(options, config)
+    without = left_out({case.scenario.id: case.scenario for case in cases}.values(), suite)
     lenient = rules_left_out(options.lenient, DIALECTS)
     check_paths([path for _, path in options.report], "--report")
     setting = RunOptions(
@@ -45,14 +49,25 @@ def run(options: Namespace) -> int:
         case_seconds=options.case_seconds,
         deaths=deaths(options.deaths, cases, rivals=options.rivals),
         journal_folder=Path(os.path.relpath(config.root)) / LAST,
+        shard=options.shard,
     )
     results: list[TargetResult] = []
-    for source in sources:
-        if results:
-            print(_closing(results[-1], setting), end="\n\n", flush=True)
-        show = Progress(cases=cases, suite=suite, listed=listed, samples=setting.samples)
-        results.append(_one(source, cases, setting, show, listed))
-    code = exit_code(results, strict_should=options.strict == "should")
+    with closing(in_turn(sources, spare=die(cases, setting))) as drivers:
+        for source, driven in zip(sources, drivers, strict=True):
+            if results:
+                print(_closing(results[-1], setting), end="\n\n", flush=True)
+            show = Progress(
+                cases=cases,
+                suite=suite,
+                without=without,
+                listed=listed,
+                samples=setting.samples,
+                shard=setting.shard,
+            )
+            results.append(_one(driven, source, cases, setting, show))
+    part = _part(setting, cases)
+    strict = options.strict == "should"
+    code = exit_code(results, strict_should=strict, is_part=part is not None)
     print(_closing(results[-1], setting, code), flush=True)
     if code == NOTHING_RAN:
         print(
@@ -64,6 +79,7 @@ def run(options: Namespace) -> int:
         suite=suite,
         seed=setting.seed,
         lenient=tuple(sorted(lenient)),
+        part=part,
         started=started,
         seconds=time.perf_counter() - clock,
     )
@@ -77,6 +93,14 @@ def _samples(options: Namespace) -> bool:
     return options.processes == "sample" and not named and not options.deaths
 
 
+def _part(setting: RunOptions, cases: Sequence[CaseSpec]) -> Part | None:
+    """Which part of the run this is, so that parts of different runs are told apart later."""
+    if setting.shard is None:
+        return None
+    plan = digest([*sorted(spec.id for spec in cases), repr(setting.deaths), repr(setting.samples)])
+    return Part(numbers=(setting.shard.number,), of=setting.shard.of, plan=plan)
+
+
 def _suite(options: Namespace, config: Config) -> str:
     try:
         return check_suite(options.suite or config.suite)
@@ -85,15 +109,16 @@ def _suite(options: Namespace, config: Config) -> str:
 
 
 def _one(
+    driven: Driver,
     source: TargetSource,
     cases: Sequence[CaseSpec],
     setting: RunOptions,
     show: Progress,
-    listed: expected.Expected,
 ) -> TargetResult:
-    result = put_on_trial(source, cases, setting, progress=show.case, started=show.started)
+    result = tried(driven, source, cases, setting, progress=show.case, started=show.started)
     show.ended(result)
-    return expected.apply_to_target(result, listed, today=date.today())
+    counting = scored_target(result, show.without)
+    return expected.apply_to_target(counting, show.listed, today=date.today())
 
 
 def _closing(result: TargetResult, setting: RunOptions, code: int | None = None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,11 +43,46 @@ def put_on_trial(
     started: Callable[[TargetCard], None],
 ) -> TargetResult:
     """The target's results, under the name that it was asked for by."""
-    dies = setting.deaths is not None or any(spec.scenario.kills for spec in cases)
-    with driver(source, spare=dies) as driven, Stage() as stage:
+    with driver(source, spare=die(cases, setting)) as driven:
+        return tried(driven, source, cases, setting, progress=progress, started=started)
+
+
+def die(cases: Sequence[CaseSpec], setting: RunOptions) -> bool:
+    """Whether processes are to end in the course of these cases."""
+    return setting.deaths is not None or any(spec.scenario.kills for spec in cases)
+
+
+def tried(
+    driven: Driver,
+    source: TargetSource,
+    cases: Sequence[CaseSpec],
+    setting: RunOptions,
+    *,
+    progress: Callable[[CaseResult], None],
+    started: Callable[[TargetCard], None],
+) -> TargetResult:
+    """The results of the target that is driven, under the name that it was asked for by."""
+    with Stage() as stage:
         result = run_target(driven, cases, stage, setting, progress=progress, started=started)
     card = result.card.model_copy(update={"name": source.name})
     return result.model_copy(update={"card": card})
+
+
+def in_turn(sources: Sequence[TargetSource], *, spare: bool) -> Generator[Driver, None, None]:
+    """Drives one target after the other; the worker of the next one starts meanwhile, which takes
+    seconds where it imports a framework. To be closed."""
+    following: _WorkerDriver | None = None
+    try:
+        for position, source in enumerate(sources):
+            with following or _WorkerDriver(source, spare=spare) as current:
+                following = None
+                for after in sources[position + 1 : position + 2]:
+                    following = _WorkerDriver(after, spare=spare)
+                    following.start_ahead()
+                yield current
+    finally:
+        if following is not None:
+            following.__exit__()
 
 
 @contextmanager
@@ -60,8 +95,8 @@ def driver(source: TargetSource, *, spare: bool = False) -> Iterator[Driver]:
 
 def _worker(source: TargetSource) -> Worker:
     if source.python is not None:
-        return python_worker(source.python, name=source.name, cwd=source.cwd)
-    return Worker(source.worker or (), name=source.name, cwd=source.cwd)
+        return python_worker(source.python, name=source.name, cwd=source.cwd, env=source.env)
+    return Worker(source.worker or (), name=source.name, cwd=source.cwd, env=source.env)
 
 
 class _WorkerDriver:
@@ -72,13 +107,20 @@ class _WorkerDriver:
         self._worker = _worker(source)
         self._has_spare = spare
         self._spares = Spares(self._ready)
+        self._starter = ThreadPoolExecutor(1, thread_name_prefix="loopcheck-start")
+        self._card: Future[TargetCard] | None = None
 
     def __enter__(self) -> _WorkerDriver:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._starter.shutdown()
         self._spares.close()
         self._worker.close()
+
+    def start_ahead(self) -> None:
+        """Starts its worker before anybody asks for its card."""
+        self._card = self._starter.submit(_started, self._worker)
 
     @property
     def has_process(self) -> bool:
@@ -88,7 +130,8 @@ class _WorkerDriver:
         notice = threading.Timer(NOTICE_SECONDS, self._tell_that_it_starts)
         notice.start()
         try:
-            card = _started(self._worker)
+            ahead, self._card = self._card, None
+            card = ahead.result() if ahead is not None else _started(self._worker)
         finally:
             notice.cancel()
         return card.model_copy(update={"name": self._worker.name})
