@@ -270,8 +270,7 @@ class Provider:
     ) -> None:
         spoken = self._spoken
         lasts = lasting.lasts(spoken, prepared, attempt)
-        calls = () if prepared.content is attempt.content else prepared.calls
-        reached = [c for c in calls if lasts or rendered.sent.get(c.label) != "none"]
+        reached = [c for c in prepared.calls if lasts or rendered.sent.get(c.label) != "none"]
         for position, call in enumerate(reached):
             twice = call.call_id in (other.call_id for other in reached[:position])
             if twice or self._asking.has_issued(call.call_id):

@@ -150,10 +150,10 @@ class Answer:
     stop: Stop
     usage: Usage
     reading: Reading
+    calls: tuple[IssuedCall, ...] = field(init=False, compare=False, repr=False)
 
-    @property
-    def calls(self) -> tuple[IssuedCall, ...]:
-        return tuple([piece for piece in self.content if isinstance(piece, IssuedCall)])
+    def __post_init__(self) -> None:
+        self.calls = tuple([piece for piece in self.content if isinstance(piece, IssuedCall)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,10 @@ def _listed_item(item_id: object, memory: Memory) -> Placed | None:
 def remember(answer: Answer, memory: Memory) -> None:
     """Keeps the response, unless the request said not to, and what must be known of any."""
     request = answer.reading.body
-    if body.stores(request):
+    is_stored = body.stores(request)
+    if is_stored:
         memory.conversations.later(answer.response_id, _conversation, answer)
-    if body.stores(request) or body.in_background(request):
+    if is_stored or body.in_background(request):
         memory.responses.later(answer.response_id, body.ended, answer)
     background.begin(answer, memory)
     named = form.conversation(request)
