@@ -12,6 +12,7 @@ import loopcheck
 ROOT = Path(loopcheck.__file__).parent
 ROOMS = ("fake_providers", "harness", "reference_loop", "reports")
 SDKS = frozenset({"openai", "anthropic", "httpx", "httpx2"})
+RESULTS = ("loopcheck.harness.results", "loopcheck.harness.matrix.results")
 # Delivers to clients of HTTPX in their own process; imported when that is asked for, never before.
 RESPX_ROUTES = "fake_providers/_respx_routes.py"
 
@@ -62,7 +63,7 @@ def test_reports_know_nothing_but_results(path: Path) -> None:
     names = imported(path)
     assert rooms_of(names) <= {"reports", "harness"}
     harness = {name for name in names if name.startswith("loopcheck.harness")}
-    assert all(name.startswith("loopcheck.harness.results") for name in harness)
+    assert all(name.startswith(RESULTS) for name in harness)
 
 
 @pytest.mark.parametrize("path", modules("harness"), ids=relative)

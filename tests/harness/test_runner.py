@@ -310,9 +310,12 @@ class TestTargets:
 
         with InProcess(target(whole_only)) as driver:
             result = run_target(driver, [case()], stage, RunOptions())
-        assert result.broken == (
-            "chat, stream: it sent no request to task.base_url; ValueError: cannot stream"
+        line = whole_only.__code__.co_firstlineno + 2
+        assert result.broken is not None
+        assert result.broken.startswith(
+            "chat, stream: it sent no request to task.base_url; ValueError: cannot stream ("
         )
+        assert result.broken.endswith(f"test_runner.py:{line})")
         assert result.cases == ()
 
     def test_a_target_that_declines_its_smoke_case_declines_its_cases(self, stage: Stage) -> None:

@@ -70,9 +70,13 @@ def test_an_exception_before_the_first_request(stage: Stage) -> None:
     def raising(task: Task) -> Outcome:
         raise TypeError("unexpected keyword argument 'temperature'")
 
-    assert said(raising, stage) == (
+    line = raising.__code__.co_firstlineno + 1
+    said_of_it = said(raising, stage)
+    assert said_of_it is not None
+    assert said_of_it.startswith(
         "it sent no request to task.base_url; TypeError: unexpected keyword argument 'temperature'"
     )
+    assert said_of_it.endswith(f"test_smoke.py:{line})")
 
 
 def test_a_refused_request(stage: Stage) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from loopcheck.harness.journal import Entry
@@ -21,10 +21,11 @@ _VOLATILE: Final = frozenset(
         "x-request-id",
     }
 )
-# That a gate had to be forced depends on how long nothing happened; a run's id is the target's.
+# That a gate had to be forced depends on how long nothing happened; a run's id is the target's,
+# and so is the file that an exception came from.
 _TIMED: Final = frozenset({"gate"})
 _OWN: Final[Mapping[str, frozenset[str]]] = {
-    "outcome": frozenset({"run"}),
+    "outcome": frozenset({"run", "place"}),
     "leg": frozenset({"clock"}),
     "sent": frozenset({"how"}),  # a client may close what it has read, or be too late to
 }
@@ -33,26 +34,26 @@ _ADDRESS: Final = re.compile(r"(127\.0\.0\.1|localhost):[0-9]+|/c/[0-9]+-[a-z0-9
 
 def canonical(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The journal without what differs from run to run, numbered anew. Each `sent` stands right
-    behind its response, since a stream is written while the loop already goes on."""
+    behind what answers its request, since it is written while the loop already goes on."""
     kept = [entry for entry in entries if entry["kind"] not in _TIMED]
-    sent = {entry.get("request"): entry for entry in kept if entry["kind"] == "sent"}
-    return tuple(
-        {"n": number, **_without(entry)} for number, entry in enumerate(_ordered(kept, sent), 1)
-    )
+    return tuple({"n": number, **_without(entry)} for number, entry in enumerate(_ordered(kept), 1))
 
 
-def _ordered(entries: Iterable[Entry], sent: Mapping[object, Entry]) -> Iterator[Entry]:
-    placed: set[object] = set()
-    for entry in entries:
+def _ordered(entries: Sequence[Entry]) -> Iterator[Entry]:
+    sent = {entry.get("request"): entry for entry in entries if entry["kind"] == "sent"}
+    answered = {entry.get("request"): n for n, entry in enumerate(entries) if _answers(entry)}
+    for place, entry in enumerate(entries):
         request = entry.get("request")
-        if entry["kind"] == "sent":
-            if request not in placed:  # of a side request, which has no response entry
-                yield entry
+        if entry["kind"] == "sent" and request in answered:
             continue
         yield entry
-        if entry["kind"] == "response" and request in sent:
-            placed.add(request)
+        if answered.get(request) == place and request in sent:
             yield sent[request]
+
+
+def _answers(entry: Entry) -> bool:
+    """Whether the entry says what a request is answered with, or that it is asked aside."""
+    return entry["kind"] in ("request", "response", "refused")
 
 
 def _without(entry: Entry) -> Entry:

@@ -19,7 +19,7 @@ from loopcheck.harness.suites import CURRENT, check_suite
 
 DEFAULT_SCENARIOS: Final = ("builtin:all",)
 EXPECTED_NAME: Final = "loopcheck-expected.yaml"
-KEYS: Final = ("suite", "scenarios", "expected", "targets")
+KEYS: Final = ("suite", "scenarios", "expected", "targets", "matrix")
 TARGET_KEYS: Final = ("python", "worker", "cwd")
 
 
@@ -29,12 +29,14 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSource:
-    """Where a target comes from: `module:attr`, or the command of a worker in any language."""
+    """Where a target comes from: `module:attr`, or the command of a worker in any language.
+    `env` is added to the variables that its process inherits."""
 
     name: str
     python: str | None = None
     worker: tuple[str, ...] | None = None
     cwd: Path | None = None
+    env: Mapping[str, str] | None = None
 
 
 def _ready_made(name: str) -> TargetSource:
@@ -66,6 +68,7 @@ class Config:
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
     expected: Path | None = None
     targets: Mapping[str, TargetSource] = field(default_factory=dict)
+    matrix: Mapping[str, object] | None = None
 
     @property
     def known_targets(self) -> Mapping[str, TargetSource]:
@@ -157,6 +160,7 @@ class _Reader:
             scenarios=self._scenarios(),
             expected=self.path.parent / expected if expected else None,
             targets=self._targets(),
+            matrix=self._matrix(),
         )
 
     def _wrong(self, key: str, what: str) -> ConfigError:
@@ -197,6 +201,13 @@ class _Reader:
         if not isinstance(targets, dict):
             raise self._wrong("targets", 'must be a table of name = "module:attr"')
         return {name: self._target(name, value) for name, value in targets.items()}
+
+    def _matrix(self) -> Table | None:
+        """As it stands; `loopcheck matrix` reads it."""
+        table = self.table.get("matrix")
+        if table is None or isinstance(table, dict):
+            return table
+        raise self._wrong("matrix", "must be a table with targets and sets")
 
     def _target(self, name: str, value: object) -> TargetSource:
         key = f"targets.{name}"

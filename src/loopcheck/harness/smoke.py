@@ -36,6 +36,7 @@ def complaint(entries: Sequence[Entry], spec: CaseSpec) -> str | None:
         ended = f"it ended as {outcome['state']}, {outcome['text'] or outcome['reason']}"
         if exception:
             ended = f"{exception}: {outcome['text'] or outcome['reason']}"
+            ended += f" ({outcome['place']})" if outcome.get("place") else ""
     if not requests:
         return f"it sent no request to task.base_url; {ended}"
     asked = [entry for entry in requests if entry["role"] == "turn"]

@@ -55,6 +55,8 @@ class OpenCase:
     root: str
     api_key: str
     conductor: Conductor
+    provider: Provider
+    handle: App
     drain: Callable[[], None]
     timed_out: threading.Event = field(default_factory=threading.Event)
 
@@ -180,6 +182,8 @@ class OpenCase:
             fields["run"] = outcome.run
         if outcome.pending:
             fields["pending"] = [asdict(call) for call in outcome.pending]
+        if outcome.place is not None:
+            fields["place"] = outcome.place
         self.journal.record(
             "outcome",
             state=outcome.state,
@@ -244,11 +248,13 @@ class Stage:
         seed: int = 0,
         seconds: float = 30.0,
         lenient: frozenset[str] = frozenset(),
+        grows: bool = False,
     ) -> Iterator[OpenCase]:
         """Puts the case on; after `seconds` its streams are cut and its gates let go. The request
-        rules that `lenient` names are left out, beside those that the scenario leaves out."""
+        rules that `lenient` names are left out, beside those that the scenario leaves out. That of
+        one that `grows` is written while it is played."""
         key = self._key(spec)
-        case, app = self._build(spec, key, target, seed, lenient)
+        case, app = self._build(spec, key, target, seed, lenient, grows)
         self._server.mount(key, app)
         cancel = self._bound(case, key, seconds)
         try:
@@ -265,14 +271,20 @@ class Stage:
             return f"{self._count}-{slug}"
 
     def _build(
-        self, spec: CaseSpec, key: str, target: str, seed: int, lenient: frozenset[str]
+        self,
+        spec: CaseSpec,
+        key: str,
+        target: str,
+        seed: int,
+        lenient: frozenset[str],
+        grows: bool,
     ) -> tuple[OpenCase, App]:
         def watch(entry: Entry) -> None:
             world.watch(entry)
             conductor.watch(entry)
 
         journal = Journal(watch)
-        conductor = Conductor(spec.scenario, journal.record)
+        conductor = Conductor(spec.scenario, journal.record, grows=grows)
         world = World(spec.scenario, seed=seed, journal=journal, quiet_seconds=self._quiet_seconds)
         api_key = f"sk-loopcheck-{key}"
         provider = Provider(
@@ -309,9 +321,11 @@ class Stage:
             root=root,
             api_key=api_key,
             conductor=conductor,
+            provider=provider,
+            handle=provider.handle,
             drain=partial(_drain, self._server.loop),
         )
-        return case, _routed(case, provider)
+        return case, _routed(case)
 
     def _bound(self, case: OpenCase, key: str, seconds: float) -> Callable[[], None]:
         """Arranges that the case is given up after `seconds`; returns what cancels that."""
@@ -351,14 +365,14 @@ def _drain(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.run_coroutine_threadsafe(rounds(), loop).result()
 
 
-def _routed(case: OpenCase, provider: Provider) -> App:
+def _routed(case: OpenCase) -> App:
     """The case's endpoints: the world's, and the provider for everything else."""
 
     def app(request: HttpRequest) -> Reply | Awaitable[Reply]:
         if case.endpoints.serves(request.path):
             return case.endpoints(request)
         try:
-            return provider.handle(request)
+            return case.handle(request)
         except Exception as error:
             case.record_broken("harness", f"{type(error).__name__}: {error}")
             raise

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from loopcheck.fake_providers.script import DIALECTS, MODES, DialectName, Mode
+from loopcheck.harness.raised import place
 from loopcheck.harness.task import STATES, Ends, Outcome, State, Task
 
 if TYPE_CHECKING:
@@ -101,10 +102,8 @@ def outcome_of(error: BaseException, ends: Ends) -> Outcome:
     """The outcome that an exception stands for: the one that `ends` maps its class (or a class
     above it) to, else `failed` with the class as the reason, which is a named end, no defect."""
     name = type(error).__name__
-    for kind, state in ends.items():
-        if isinstance(error, kind):
-            return Outcome(state=state, reason=name, text=str(error), exception=name)
-    return Outcome(state="failed", reason=name, text=str(error), exception=name)
+    state = next((state for kind, state in ends.items() if isinstance(error, kind)), "failed")
+    return Outcome(state=state, reason=name, text=str(error), exception=name, place=place(error))
 
 
 def cut_short(error: asyncio.CancelledError, task: Task, ends: Ends) -> Outcome:

@@ -199,7 +199,8 @@ class Task:
 class Outcome:
     """How a run ended, as the loop sees it. Each state but `completed` wants a reason.
 
-    A paused one names what it waits for, and may give its own id of the run.
+    A paused one names what it waits for, and may give its own id of the run. `place` is the line
+    that the exception came from.
     """
 
     state: State
@@ -208,6 +209,7 @@ class Outcome:
     exception: str | None = None
     run: str | None = None
     pending: tuple[Pending, ...] = ()
+    place: str | None = field(default=None, compare=False)
 
 
 def final(text: str | None) -> Outcome:

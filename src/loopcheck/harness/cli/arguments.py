@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from loopcheck.fake_providers.script import DIALECTS, MODES
-from loopcheck.harness.cli import answers
+from loopcheck.harness.cli import answers, matrix_arguments, typed
+from loopcheck.harness.cli.typed import REPORTS
 
 COMMANDS: Final = {
     "run": "run",
@@ -24,14 +25,15 @@ COMMANDS: Final = {
     "selftest": "selftest",
     "report": "report_command",
     "diff": "diff",
+    "merge": "merge",
+    "matrix": "matrix",
     "fuzz": "fuzz",
     "schema": "schema",
     "new": "new",
     "import": "import_command",
 }
-REPORTS: Final = ("json", "junit", "html", "markdown")
 DIFFS: Final = ("terminal", "markdown", "json", "html")
-SCHEMAS: Final = ("scenario", "report", "worker")
+SCHEMAS: Final = ("scenario", "report", "matrix", "worker")
 KINDS: Final = ("bug", "policy", "flaky")
 EXIT_CODES: Final = """\
 exit codes, the first that applies:
@@ -76,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
         _run,
         _report,
         _diff,
+        _merge,
+        _matrix,
         _list,
         _lint,
         _show,
@@ -127,13 +131,12 @@ def _run(commands: _Commands) -> None:
     parser.add_argument(
         "--strict", choices=["should"], help="let findings of this level fail the run, too"
     )
+    _written(parser)
     parser.add_argument(
-        "--report",
-        type=report_request,
-        action="append",
-        default=[],
-        metavar="KIND:PATH",
-        help=f"write a report: {' or '.join(REPORTS)}; may be given several times",
+        "--shard",
+        type=typed.shard,
+        metavar="K/N",
+        help="run the Kth of N parts of the cases; loopcheck merge joins their reports",
     )
     parser.add_argument("--expected", type=Path, help="the list of known failures")
     parser.add_argument("--suite", help="the suite that counts, such as 2026.1")
@@ -166,7 +169,7 @@ def _run(commands: _Commands) -> None:
     )
     parser.add_argument(
         "--case-seconds",
-        type=_seconds,
+        type=typed.seconds,
         default=30.0,
         metavar="SECONDS",
         help="after this time a case is ended and its target called hung (default 30)",
@@ -178,7 +181,7 @@ def _report(commands: _Commands) -> None:
     parser.add_argument("report", type=Path, metavar="REPORT.json")
     parser.add_argument(
         "--to",
-        type=report_request,
+        type=typed.report_request,
         action="append",
         default=[],
         metavar="KIND:PATH",
@@ -201,6 +204,43 @@ def _diff(commands: _Commands) -> None:
     )
 
 
+def _merge(commands: _Commands) -> None:
+    parser = _command(
+        commands, "merge", "join the JSON reports of shards to one; exit codes are those of run"
+    )
+    parser.add_argument("reports", type=Path, nargs="+", metavar="REPORT.json")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="PATH", help="write the joined JSON report"
+    )
+    _written(parser)
+    parser.add_argument(
+        "--strict", choices=["should"], help="let findings of this level fail the run, too"
+    )
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="join what there is although shards are missing; the joined report says which it has",
+    )
+
+
+def _matrix(commands: _Commands) -> None:
+    summary = (
+        "run targets under several sets of dependencies; exit code 1 where something regressed"
+    )
+    matrix_arguments.add(_command(commands, "matrix", summary))
+
+
+def _written(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--report",
+        type=typed.report_request,
+        action="append",
+        default=[],
+        metavar="KIND:PATH",
+        help=f"write a report: {' or '.join(REPORTS)}; may be given several times",
+    )
+
+
 def _schema(commands: _Commands) -> None:
     parser = _command(commands, "schema", "print the JSON Schema of one of the formats")
     parser.add_argument(
@@ -208,7 +248,7 @@ def _schema(commands: _Commands) -> None:
         nargs="?",
         choices=SCHEMAS,
         default="scenario",
-        help="scenario files (default), the JSON report, or lines of the worker protocol",
+        help="scenario files (default), JSON reports, or lines of the worker protocol",
     )
 
 
@@ -235,7 +275,7 @@ def _show(commands: _Commands) -> None:
 def _doctor(commands: _Commands) -> None:
     parser = _command(commands, "doctor", "say what is wrong with a target's description")
     parser.add_argument("target", metavar="TARGET", help="a target's name, or module:attr")
-    parser.add_argument("--case-seconds", type=_seconds, default=30.0, metavar="SECONDS")
+    parser.add_argument("--case-seconds", type=typed.seconds, default=30.0, metavar="SECONDS")
 
 
 def _expected(commands: _Commands) -> None:
@@ -289,7 +329,7 @@ def _fuzz(commands: _Commands) -> None:
     parser = _command(commands, "fuzz", "search for scenarios that a target gets wrong")
     parser.add_argument("--target", metavar="NAME", help="a target's name, or module:attr")
     parser.add_argument(
-        "--examples", type=_count, default=200, metavar="N", help="how many (default 200)"
+        "--examples", type=typed.count, default=200, metavar="N", help="how many (default 200)"
     )
     parser.add_argument("--seed", type=int, default=0, help="what is drawn follows from it")
     parser.add_argument(
@@ -314,8 +354,13 @@ def _fuzz(commands: _Commands) -> None:
         "--slow", action="store_true", help="also what takes seconds: stalls, tools that hang"
     )
     parser.add_argument(
+        "--deaths",
+        action="store_true",
+        help="also processes that die and are resumed; the target gets one of its own",
+    )
+    parser.add_argument(
         "--case-seconds",
-        type=_seconds,
+        type=typed.seconds,
         default=10.0,
         metavar="SECONDS",
         help="after this time a case is ended and its target called hung (default 10)",
@@ -351,31 +396,3 @@ def _import(commands: _Commands) -> None:
         help="a recording, a journal, a HAR file or a cassette of VCR",
     )
     parser.add_argument("--to", type=Path, metavar="PATH", help="the new file (default: print it)")
-
-
-def report_request(text: str) -> tuple[str, Path]:
-    """The kind and the path of a report that is asked for."""
-    kind, colon, path = text.partition(":")
-    if kind not in REPORTS:
-        close = get_close_matches(kind, REPORTS, 1)
-        hint = f"did you mean {close[0]!r}?" if close else f"kinds: {', '.join(REPORTS)}"
-        raise argparse.ArgumentTypeError(f"unknown kind of report {kind!r}; {hint}")
-    if not colon or not path:
-        raise argparse.ArgumentTypeError(f"{text!r} names no file; write {kind}:PATH")
-    return kind, Path(path)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds

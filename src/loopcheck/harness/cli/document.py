@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from loopcheck.harness.results import Footer, Header, Report, TargetResult
+from loopcheck.harness.footer import footer
+from loopcheck.harness.results import Header, Part, Report, TargetResult
 
 LAST: Final = Path(".loopcheck", "last")
 LAST_REPORT: Final = LAST / "report.json"
@@ -24,31 +24,26 @@ class Run:
     suite: str
     seed: int
     lenient: tuple[str, ...] = ()
+    part: Part | None = None
     started: datetime
     seconds: float
 
 
 def report(targets: Sequence[TargetResult], run: Run, exit_code: int) -> Report:
     """The whole report of this run."""
-    cases = [case for target in targets for case in target.cases]
     header = Header(
         loopcheck=metadata.version("loopcheck"),
         suite=run.suite,
         seed=run.seed,
         lenient=run.lenient,
+        shard=run.part,
         python=platform.python_version(),
         platform=platform.platform(),
         started=run.started.isoformat(timespec="seconds"),
         packages=_packages(),
     )
-    footer = Footer(
-        targets=len(targets),
-        cases=len(cases),
-        verdicts=dict(Counter(case.verdict for case in cases)),
-        exit_code=exit_code,
-        seconds=round(run.seconds, 3),
-    )
-    return Report(header=header, targets=tuple(targets), footer=footer)
+    counts = footer(targets, exit_code=exit_code, seconds=run.seconds)
+    return Report(header=header, targets=tuple(targets), footer=counts)
 
 
 def _packages() -> dict[str, str]:

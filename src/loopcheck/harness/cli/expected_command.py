@@ -85,11 +85,17 @@ def _update(options: Namespace, config: Config, path: Path) -> int:
 def _report(options: Namespace, config: Config) -> Report:
     path = options.report or config.root / LAST_REPORT
     try:
-        return json_report.load(path.read_text(encoding="utf-8"), str(path))
+        report = json_report.load(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read ({error.strerror}); stale entries are found by 'loopcheck run'"
         ) from None
+    if report.header.shard is not None:
+        raise UsageError(
+            f"{path} is shard {report.header.shard} of a run: cases of the others may still need "
+            "an entry; join them with 'loopcheck merge', and give that with --report"
+        )
+    return report
 
 
 def _narrow(use: Usage) -> str:

@@ -39,6 +39,9 @@ EXAMPLES: Final = Path(".hypothesis", "examples")
 # A gate that nothing can open is let go after this; generated scenarios have none of their own.
 _QUIET_SECONDS: Final = 0.05
 _TOLD_EVERY: Final = 10
+# How often a failure is made smaller at most; each death costs a process.
+_SMALLER: Final = 600
+_SMALLER_DYING: Final = 60
 
 
 def run(options: Namespace) -> int:
@@ -47,7 +50,8 @@ def run(options: Namespace) -> int:
         raise UsageError("fuzzing needs Hypothesis: pip install 'loopcheck[fuzz]'")
     config = find(Path.cwd())
     source = targets([options.target] if options.target else [], config)[0]
-    with _driver(source) as driven, Stage(quiet_seconds=_QUIET_SECONDS) as stage:
+    driving = _driver(source, dies=options.deaths)
+    with driving as driven, Stage(quiet_seconds=_QUIET_SECONDS) as stage:
         try:
             return _searched(driven, stage, source, options, config)
         except Broken as broken:
@@ -60,11 +64,11 @@ def _broken(source: TargetSource, what: str) -> int:
 
 
 @contextmanager
-def _driver(source: TargetSource) -> Iterator[Driver]:
-    """Drives a Python target in this process, which takes a fraction of the time; any other in
-    its worker."""
-    if source.python is None:
-        with driver(source) as driven:
+def _driver(source: TargetSource, *, dies: bool) -> Iterator[Driver]:
+    """Drives a Python target in this process, which takes a fraction of the time; any other, and
+    one whose process is to die, in its worker."""
+    if source.python is None or dies:
+        with driver(source, spare=dies) as driven:
             yield driven
         return
     if source.cwd is not None and str(source.cwd) not in sys.path:
@@ -121,6 +125,8 @@ def _hunt(trial: Trial, options: Namespace, config: Config) -> Hunt:
     if not dialects or not modes:
         spoken = ", ".join(card.dialects) or "none"
         raise UsageError(f"target {card.name!r} speaks no such dialect; it declares: {spoken}")
+    if options.deaths and "resume" not in card.can:
+        raise UsageError(f"--deaths: target {card.name!r} does not declare that it can resume")
     try:
         kept = database(options.database, config.root / EXAMPLES)
     except ValueError as error:
@@ -132,6 +138,8 @@ def _hunt(trial: Trial, options: Namespace, config: Config) -> Hunt:
         features=features_for(card.can, slow=options.slow),
         seed=options.seed,
         limit=options.examples,
+        dies=options.deaths,
+        most_smaller=_SMALLER_DYING if options.deaths else _SMALLER,
         database=kept,
         progress=_Progress(),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from loopcheck.harness.config import ConfigError
 from loopcheck.harness.expected import ExpectedError
 from loopcheck.harness.journal import JournalError
+from loopcheck.harness.matrix.errors import MatrixError
+from loopcheck.harness.merging import MergeError
 from loopcheck.harness.scenario.errors import ScenarioError
 from loopcheck.harness.target import TargetError
 from loopcheck.reports.json_report import ReportError
@@ -16,6 +18,8 @@ def is_mistake(error: Exception) -> bool:
         ConfigError,
         ExpectedError,
         JournalError,
+        MatrixError,
+        MergeError,
         ReportError,
         ScenarioError,
         TargetError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -11,17 +11,22 @@ from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.expected import Expected, apply
 from loopcheck.harness.results import CaseResult, TargetCard, TargetResult
 from loopcheck.harness.runner import declared
+from loopcheck.harness.scoring import scored
+from loopcheck.harness.shards import Shard
 from loopcheck.reports import terminal
 
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """Tells the run of one target as it goes."""
+    """Tells the run of one target as it goes. `without` says which scenarios do not count, and
+    why."""
 
     cases: Sequence[CaseSpec]
     suite: str
+    without: Mapping[str, str]
     listed: Expected
     samples: bool = False
+    shard: Shard | None = None
     _card: TargetCard | None = None
     _width: int = 0
     _clock: float = 0.0
@@ -30,12 +35,16 @@ class Progress:
 
     def started(self, card: TargetCard) -> None:
         """The target answered; its smoke case comes next."""
-        mine = declared(self.cases, card, samples=self.samples)
-        left_out = len(declared(self.cases, card)) - len(mine)
+        chosen = declared(self.cases, card, samples=self.samples)
+        left_out = len(declared(self.cases, card)) - len(chosen)
+        mine = declared(self.cases, card, samples=self.samples, shard=self.shard)
         self._card, self._clock = card, time.perf_counter()
         self._width = max((len(spec.id) for spec in mine), default=0)
         dialects = dict.fromkeys(spec.dialect for spec in mine)
-        _say(terminal.opening(card, suite=self.suite, cases=len(mine), dialects=dialects))
+        part = str(self.shard or "")
+        _say(
+            terminal.opening(card, suite=self.suite, cases=len(mine), dialects=dialects, part=part)
+        )
         if left_out:
             _say(terminal.sample_line(left_out))
 
@@ -43,6 +52,7 @@ class Progress:
         """A case was judged. The smoke case went well, since none runs otherwise."""
         self._smoke(time.perf_counter() - self._clock - result.seconds)
         if self._card is not None:
+            result = scored(result, self.without.get(result.scenario))
             result = apply(result, self.listed, self._card, today=date.today())
         _say(terminal.case_line(result, width=self._width, below=self._below))
         if not result.is_death:

@@ -8,9 +8,10 @@ from pathlib import Path
 from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.cli.arguments import UsageError
 from loopcheck.harness.results import Report
-from loopcheck.reports import html, json_report, junit, markdown
+from loopcheck.reports import html, json_report, junit, markdown, requirements
 
 ADVICE: Mapping[str, str] = {check.id: check.advice for check in CHECKS}
+SENTENCES: Mapping[str, str] = {check.id: check.sentence for check in CHECKS}
 
 
 def rendered(kind: str, report: Report, *, strict_should: bool = False) -> str:
@@ -21,6 +22,8 @@ def rendered(kind: str, report: Report, *, strict_should: bool = False) -> str:
         return junit.render(report, advice=ADVICE, strict_should=strict_should)
     if kind == "html":
         return html.render(report, advice=ADVICE)
+    if kind == "requirements":
+        return requirements.render(report, sentences=SENTENCES)
     return markdown.render(report, advice=ADVICE)
 
 

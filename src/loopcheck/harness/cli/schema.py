@@ -1,4 +1,4 @@
-"""`loopcheck schema`: the JSON Schema of scenario files, of reports, or of the worker protocol."""
+"""`loopcheck schema`: the JSON Schema of scenario files, reports, or the worker protocol."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ def _text(name: str) -> str:
         from loopcheck.reports import json_schema
 
         return json_schema.text()
+    if name == "matrix":
+        from loopcheck.reports.matrix_report import schema_text as of_matrix
+
+        return of_matrix()
     if name == "worker":
         from loopcheck.harness.worker.schema import schema_text
 

@@ -6,12 +6,21 @@ What the SDK hands over is what runs, so the findings are the helpers'. Needs `l
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
-from openai import AsyncOpenAI, ContentFilterFinishReasonError, LengthFinishReasonError
+from openai import (
+    AsyncOpenAI,
+    ContentFilterFinishReasonError,
+    LengthFinishReasonError,
+    __version__,
+)
+from openai.lib.streaming.chat import ChatCompletionStreamState
 
 from loopcheck.harness.target import loop
 from loopcheck.harness.task import Outcome, Task, Tool, ended, final
+
+# Before version 3 the stream helper refuses every tool that is not strict.
+_HELPER_TAKES_ANY_TOOL: Final = int(__version__.partition(".")[0]) >= 3
 
 
 @loop(
@@ -64,8 +73,19 @@ async def _complete(client: AsyncOpenAI, task: Task, messages: list[Any]) -> Any
         request["tools"] = [{"type": "function", "function": _described(s)} for s in task.specs]
     if not task.stream:
         return await client.chat.completions.create(**request)
+    if not _HELPER_TAKES_ANY_TOOL:
+        return await _accumulated(client, request)
     async with client.chat.completions.stream(**request) as stream:
         return await stream.get_final_completion()
+
+
+async def _accumulated(client: AsyncOpenAI, request: dict[str, Any]) -> Any:
+    """What the helper accumulates, by what it accumulates with."""
+    state: ChatCompletionStreamState[Any] = ChatCompletionStreamState()
+    async with await client.chat.completions.create(**request, stream=True) as chunks:
+        async for chunk in chunks:
+            state.handle_chunk(chunk)
+    return state.get_final_completion()
 
 
 def _described(spec: Tool) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import shlex
 import signal
 import sys
@@ -49,6 +50,8 @@ _DEATH_SECONDS: Final = 0.5
 _CANCEL_SECONDS: Final = 1.0
 _ORDERLY_SECONDS: Final = 2.0
 _LOOK_SECONDS: Final = 0.2
+_ERROR: Final = re.compile(r"[A-Z]\w*(Error|Exception)\b.*:")
+_PLACE: Final = re.compile(r"(?:file://)?(/.+:\d+)$")
 
 
 class WorkerFailure(Exception):
@@ -360,5 +363,11 @@ def _death(code: int | None, stderr: str) -> str:
         what = f"it was killed by {signal.Signals(-code).name}"
     else:
         what = f"it ended with exit code {code}"
-    words = [line for line in stderr.splitlines() if line.strip()]
-    return f"{what}; its last words: {words[-1].strip()}" if words else what
+    words = [line.strip() for line in stderr.splitlines() if line.strip()]
+    if not words:
+        return what
+    # Node says what went wrong in the middle, and where in the beginning.
+    errors = [line for line in words if _ERROR.match(line)]
+    place = _PLACE.match(words[0])
+    told = f"{what}; its last words: {errors[-1] if errors else words[-1]}"
+    return f"{told} ({place[1]})" if place else told

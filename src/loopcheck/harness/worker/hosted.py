@@ -94,6 +94,7 @@ class Hosted:
                 text=well_formed(outcome.text),
                 exception=outcome.exception,
                 run=outcome.run,
+                place=outcome.place,
                 pending=tuple(PendingDocument(**asdict(call)) for call in outcome.pending),
             ),
         )

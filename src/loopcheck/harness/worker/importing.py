@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import sysconfig
-import traceback
-from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-import loopcheck
+from loopcheck.harness import raised
 from loopcheck.harness.target import Target, TargetError
 
 _READY_MADE: Final = "loopcheck.harness.targets."
@@ -29,11 +26,6 @@ _EXTRAS: Final = {
 
 # The extras of ready-made targets that are not called like their module.
 _EXTRAS_OF_TARGETS: Final = {"openai_sdk": "openai", "anthropic_sdk": "anthropic"}
-
-_INSTALLED: Final = (
-    *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
-    str(Path(loopcheck.__file__).parent),
-)
 
 
 class ImportProblem(TargetError):
@@ -80,15 +72,8 @@ def _extra(module: str, error: BaseException) -> str | None:
 def _place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename not in (__file__, importlib.__file__)
-        and not frame.filename.startswith("<frozen ")
-    ]
-    # The user's own line says more than the one deep inside a package that it leads to.
-    own = [frame for frame in frames if not frame.filename.startswith(_INSTALLED)] or frames
-    return f"{own[-1].filename}:{own[-1].lineno}" if own else "no such module on sys.path"
+    found = raised.place(error, beside=(__file__,), whole=True)
+    return found or "no such module on sys.path"
 
 
 def _no_target(module: ModuleType, attribute: str, found: object) -> str:

@@ -200,6 +200,7 @@ class OutcomeDocument(_Message):
     exception: str | None = None
     run: str | None = None
     pending: tuple[PendingDocument, ...] = ()
+    place: str | None = None
 
     def outcome(self) -> Outcome:
         """The outcome as the journal knows it."""

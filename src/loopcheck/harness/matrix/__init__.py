@@ -1,0 +1,1 @@
+"""One suite under several sets of dependencies, each in an environment of its own."""
