@@ -77,6 +77,13 @@ def test_a_loop_that_sends_what_the_service_has_is_found_out() -> None:
     ]
 
 
+def test_the_reference_loop_leaves_the_conversation_to_the_service() -> None:
+    results = run(reference, builtin(DELTA))
+
+    assert [result.verdict for result in results] == ["pass"] * 4
+    assert texts(results) == []
+
+
 ECHO = b"""
 format: 1
 title: What was said earlier reads like the script

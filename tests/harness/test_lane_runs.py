@@ -11,6 +11,7 @@ from loopcheck.fake_providers.script import Lane
 from loopcheck.harness.scenario.compile import compile_script
 from loopcheck.harness.scenario.load import load_text
 from loopcheck.harness.scenario.show import show
+from loopcheck.harness.targets.reference import reference
 from loopcheck.harness.task import Lane as TaskLane
 
 TWO = "lanes/two-conversations"
@@ -32,6 +33,13 @@ def test_conversations_in_their_lanes_pass() -> None:
     results = run(lane_loops.in_lanes, builtin(TWO))
 
     assert [(result.verdict, texts([result])) for result in results] == [("pass", [])]
+
+
+def test_the_reference_loop_keeps_its_conversations_apart() -> None:
+    results = run(reference, builtin(TWO))
+
+    assert [result.verdict for result in results] == ["pass"] * 6
+    assert texts(results) == []
 
 
 def test_what_turns_up_in_another_lane_is_found() -> None:

@@ -16,8 +16,9 @@ from tempfile import NamedTemporaryFile
 from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.selftest.liar import target_of
 from loopcheck.harness.selftest.loop import Loop
+from loopcheck.harness.selftest.memory import Operation
 from loopcheck.harness.selftest.voices import Call, Reply, Result
-from loopcheck.harness.task import Decision, Outcome, Task
+from loopcheck.harness.task import Decision, Outcome, Task, Tool
 
 
 class Durable(Loop):
@@ -27,6 +28,7 @@ class Durable(Loop):
         super().__init__(task)
         self.file = task.folder / "steps.json"
         self.reply: Reply | None = None
+        self.begun: list[int] = []
         self.done: dict[str, str] = {}
         self.outcome: Outcome | None = None
 
@@ -34,7 +36,7 @@ class Durable(Loop):
         with self.lease():
             if self.file.exists():
                 self.load()
-            self.outcome = self.outcome or super().run()
+            self.outcome = self.outcome or self.rest()
             self.save()
         return self.outcome
 
@@ -43,7 +45,8 @@ class Durable(Loop):
         return _locked(self)
 
     def recall(self, decisions: tuple[Decision, ...]) -> Reply | None:
-        self.decided += decisions
+        if self.reply is not None:
+            self.decide(self.reply, decisions)
         return self.reply
 
     def pause(self, reply: Reply, waiting: list[Call]) -> Outcome:
@@ -57,10 +60,31 @@ class Durable(Loop):
 
     def results(self, calls: list[Call]) -> list[Result]:
         for call in calls:
-            if call.call_id not in self.done:
-                self.done[call.call_id] = self.execute(call)
+            if str(call.place) not in self.done:
+                self.done[str(call.place)] = self.settled(call)
                 self.save()
-        return [Result(call.call_id, self.done[call.call_id]) for call in calls]
+        return [Result(call.call_id, self.done[str(call.place)]) for call in calls]
+
+    def settled(self, call: Call) -> str:
+        """The result of a call, unless a process that died had begun it, and nobody knows more."""
+        if call.place in self.begun and not self.can_be_asked(call):
+            return "It is unknown whether this was done."
+        self.begun.append(call.place)
+        self.save()
+        return self.execute(call)
+
+    def can_be_asked(self, call: Call) -> bool:
+        """Whether a call that was begun can be settled: nothing comes of it when it is repeated,
+        or the system behind it knows what became of it."""
+        spec = next((spec for spec in self.task.specs if spec.name == call.tool), None)
+        if spec is None or spec.kind != "write":
+            return True
+        return spec.look_up is not None or spec.deduplicates
+
+    def begin(self, spec: Tool, arguments: JsonObject, operation: str) -> str:
+        self.operations[operation] = Operation(arguments)
+        self.save()
+        return super().begin(spec, arguments, operation)
 
     def carry(self, reply: Reply, results: list[Result]) -> None:
         super().carry(reply, results)
@@ -72,7 +96,12 @@ class Durable(Loop):
         kept = {
             "history": self.history,
             "reply": asdict(self.reply) if self.reply is not None else None,
+            "begun": self.begun,
             "done": self.done,
+            "places": self.places,
+            "asked": self.asked,
+            "operations": {key: asdict(one) for key, one in self.operations.items()},
+            "decided": {place: asdict(one) for place, one in self.decided.items()},
             "outcome": asdict(outcome) if outcome is not None else None,
         }
         with NamedTemporaryFile("w", dir=self.file.parent, delete=False) as new:
@@ -81,7 +110,10 @@ class Durable(Loop):
 
     def load(self) -> None:
         kept = json.loads(self.file.read_text(encoding="utf-8"))
-        self.history, self.done = kept["history"], kept["done"]
+        self.history, self.begun, self.done = kept["history"], kept["begun"], kept["done"]
+        self.operations = {key: Operation(**one) for key, one in kept["operations"].items()}
+        self.places, self.asked = kept["places"], kept["asked"]
+        self.decided = {int(place): Decision(**one) for place, one in kept["decided"].items()}
         if kept["reply"] is not None:
             calls = [Call(**call) for call in kept["reply"].pop("calls")]
             self.reply = Reply(calls, **kept["reply"])
@@ -99,8 +131,13 @@ def _locked(loop: Durable) -> Iterator[None]:
 class Unasking(Durable):
     """Runs what it has no result of, without asking what became of it."""
 
+    def settled(self, call: Call) -> str:
+        return self.execute(call)
+
     def enter(self, tool: str, arguments: JsonObject) -> str:
-        return self.spec(tool).call(arguments)
+        spec = self.spec(tool)
+        self.validate(spec, arguments)
+        return spec.call(arguments)
 
 
 class Turnwise(Unasking):
@@ -124,15 +161,18 @@ class Hopeful(Durable):
     """Notes calls as done before it runs them."""
 
     def results(self, calls: list[Call]) -> list[Result]:
-        fresh = [call for call in calls if call.call_id not in self.done]
-        self.done |= dict.fromkeys((call.call_id for call in fresh), "done")
+        fresh = [call for call in calls if str(call.place) not in self.done]
+        self.done |= dict.fromkeys((str(call.place) for call in fresh), "done")
         self.save()
-        self.done |= {call.call_id: self.execute(call) for call in fresh}
+        self.done |= {str(call.place): self.execute(call) for call in fresh}
         return super().results(calls)
 
 
 class Leaseless(Durable):
     """Lets every process that comes along go on with the run."""
+
+    def settled(self, call: Call) -> str:
+        return self.execute(call)
 
     def lease(self) -> AbstractContextManager[None]:
         return nullcontext()

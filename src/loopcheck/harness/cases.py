@@ -33,8 +33,12 @@ class CaseSpec:
 
     @property
     def id(self) -> str:
-        case = f"{self.scenario.id}[{self.dialect}-{self.mode}]"
-        return case if self.death is None else f"{case}+{self.death}"
+        return self.undisturbed if self.death is None else f"{self.undisturbed}+{self.death}"
+
+    @property
+    def undisturbed(self) -> str:
+        """The id of the case as it is when no process dies."""
+        return f"{self.scenario.id}[{self.dialect}-{self.mode}]"
 
     def __str__(self) -> str:
         return self.id

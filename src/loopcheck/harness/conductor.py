@@ -50,11 +50,15 @@ class Conductor:
 
     Each rule is done once, at the entry that completes its points. What a person decides is kept
     until the run is next resumed, and forgotten with the part of the case that it was about. A
-    cancellation that a pause or a death answers is told once more, when the run is resumed.
+    cancellation that a pause or a death answers is told once more, when the run is resumed. The
+    scenario of one that `grows` is still being written.
     """
 
-    def __init__(self, scenario: Scenario, record: Callable[..., int]) -> None:
+    def __init__(
+        self, scenario: Scenario, record: Callable[..., int], *, grows: bool = False
+    ) -> None:
         self._scenario = scenario
+        self._grows = grows
         self._record = record
         self._lock = threading.RLock()
         self._points = PointTracker()
@@ -120,16 +124,32 @@ class Conductor:
 
     def watch(self, entry: Entry) -> None:
         """Takes note of an entry, and does what has become due."""
-        if not self._scenario.meanwhile:
+        if not (self._scenario.meanwhile or self._grows):
             return
         with self._lock:
             if entry["kind"] == "response":
                 self._note_calls(entry)
             self._passed.update(self._points.feed(entry))
-            due = [rule for rule in self._left if self._passed.issuperset(map(str, rule.when))]
-            self._left = [rule for rule in self._left if rule not in due]
-            self._due.extend(due)
-            self._act_on_what_is_due()
+            self._take_up_what_is_due()
+
+    def grow(self, scenario: Scenario) -> None:
+        """Goes on by this scenario, which has more messages or rules behind those that there
+        were. What is due by now is done."""
+        with self._lock:
+            self._left += scenario.meanwhile[len(self._scenario.meanwhile) :]
+            self._scenario = scenario
+            self._take_up_what_is_due()
+
+    def has_passed(self, point: str) -> bool:
+        """Whether this point has passed."""
+        with self._lock:
+            return self._points.has_passed(point)
+
+    def _take_up_what_is_due(self) -> None:
+        due = [rule for rule in self._left if self._passed.issuperset(map(str, rule.when))]
+        self._left = [rule for rule in self._left if rule not in due]
+        self._due.extend(due)
+        self._act_on_what_is_due()
 
     def _act_on_what_is_due(self) -> None:
         if self._is_acting:  # what an action makes due is done behind it
@@ -149,14 +169,19 @@ class Conductor:
                 self._pending, self._run = paused.pending, paused.run
             elif outcomes:
                 self._pending, self._wants_cancel = (), False
-            asked = bool(self._copies) or (
-                paused is not None and bool(self._decisions or self._wants_cancel)
-            )
-            leg = self._resumed() if asked else self._following()
+            leg = self._resumed() if self.resumes(outcomes) else self._following()
             self._killed = None
             if leg is not None:
                 self._leg = leg
             return leg
+
+    def resumes(self, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the run is resumed behind a leg that ended so."""
+        with self._lock:
+            is_paused = any(outcome.state == "paused" for outcome in outcomes)
+            return bool(self._copies) or (
+                is_paused and bool(self._decisions or self._wants_cancel)
+            )
 
     def _resumed(self) -> Leg:
         # Telling of a decision may make the next one due, which is for the next leg.

@@ -22,6 +22,7 @@ from loopcheck.harness.legs import Leg
 from loopcheck.harness.naming import hinted
 from loopcheck.harness.results import CaseResult, TargetCard, TargetResult
 from loopcheck.harness.scenario.errors import did_you_mean
+from loopcheck.harness.shards import Shard
 from loopcheck.harness.smoke import SMOKE, complaint
 from loopcheck.harness.stage import OpenCase, Stage
 from loopcheck.harness.target import CAPABILITIES
@@ -81,7 +82,7 @@ class RunOptions:
     """How cases are run. `journal_folder` keeps the journals; None keeps none. `lenient` names
     request rules that are left out, and `deaths` says how often each case is run once more, with
     a process that dies. `samples` says that a scenario which ends processes is run in one dialect
-    and mode only, since each new process costs a start."""
+    and mode only, since each new process costs a start. With a `shard`, only its cases are run."""
 
     seed: int = 0
     lenient: frozenset[str] = frozenset()
@@ -89,6 +90,7 @@ class RunOptions:
     journal_folder: Path | None = None
     deaths: Deaths | None = None
     samples: bool = False
+    shard: Shard | None = None
 
 
 Played = tuple[tuple[Entry, ...], float]
@@ -200,7 +202,7 @@ def run_target(
     if broken_by is not None:
         return TargetResult(card=card, broken=broken_by, smoke=smoke)
     results = []
-    for spec in declared(specs, card, samples=options.samples):
+    for spec in declared(specs, card, samples=options.samples, shard=options.shard):
         for result in _results(driver, card, spec, stage, options):
             progress(result)
             results.append(result)
@@ -225,12 +227,18 @@ def _results(
 
 
 def declared(
-    specs: Iterable[CaseSpec], card: TargetCard, *, samples: bool = False
+    specs: Iterable[CaseSpec],
+    card: TargetCard,
+    *,
+    samples: bool = False,
+    shard: Shard | None = None,
 ) -> list[CaseSpec]:
     """The cases whose dialect and mode the target speaks; of a scenario that ends processes only
-    one, always the same, where `samples` says so."""
+    one, always the same, where `samples` says so; of these those of the `shard`, where it is one.
+    """
     spoken = [s for s in specs if s.dialect in card.dialects and s.mode in card.modes]
-    return [s for s in spoken if s is _sample(s, spoken)] if samples else spoken
+    chosen = [s for s in spoken if s is _sample(s, spoken)] if samples else spoken
+    return [s for s in chosen if shard is None or shard.holds(s.undisturbed)]
 
 
 def _sample(spec: CaseSpec, spoken: Sequence[CaseSpec]) -> CaseSpec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from loopcheck.fake_providers.wire import Item
@@ -63,10 +62,11 @@ def _sources(effects: list[Effect], evidence: Evidence) -> str:
 
 def _reported(evidence: Evidence) -> list[Finding] | Unjudged:
     done = {effect.execution for effect in evidence.effects}
+    matches = match(evidence).matches
     told = [
         (talk.request.n, found, result, _told_to_equals(talk, found))
         for talk in conversations(evidence)
-        for found in match(evidence).matches
+        for found in matches
         if found.execution.number in done
         and (held := talk.of(found.call)) is not None
         and found.execution.n < talk.request.n
@@ -76,7 +76,11 @@ def _reported(evidence: Evidence) -> list[Finding] | Unjudged:
         return Unjudged("not exercised", "no request holds the result of a call with an effect")
     findings: dict[int, Finding] = {}
     for n, found, result, equals in told:
-        wrong = _misreported(n, found, result, equals, evidence)
+        # One that the system recognised as a repetition tells of the effect of the first.
+        tokens = {one.execution.token for one in matches if one.call == found.call}
+        if any(token and token in text for token in tokens for text in (result.text, *equals)):
+            continue
+        wrong = _misreported(n, found, result, evidence)
         if wrong is not None:
             findings.setdefault(found.execution.number, wrong)
     return list(findings.values())
@@ -94,17 +98,13 @@ def _told_to_equals(talk: Conversation, found: Match) -> list[str]:
     ]
 
 
-def _misreported(
-    n: int, found: Match, result: Item, equals: Sequence[str], evidence: Evidence
-) -> Finding | None:
-    """What is wrong with what the model was told of an effect that was committed; `equals` are
-    the results under calls that ask for the same."""
+def _misreported(n: int, found: Match, result: Item, evidence: Evidence) -> Finding | None:
+    """What is wrong with what the model was told of an effect that was committed, where that
+    holds no token of its executions."""
     execution = found.execution
     is_open = execution.ended_n is None or execution.ended_n > n
     is_unheard = is_open or _is_unheard(n, execution, evidence)
     is_confirmed = execution.ended == "result" and bool(execution.token) and not is_unheard
-    if any(token in text for token in _tokens(found, evidence) for text in (result.text, *equals)):
-        return None
     if is_unheard and _is_told_again(execution, result, evidence):
         return None
     if is_confirmed and (result.is_error or _is_denial(result.text)):
@@ -128,13 +128,6 @@ def _misreported(
             entries=(n, execution.n),
         )
     return None
-
-
-def _tokens(found: Match, evidence: Evidence) -> set[str]:
-    """The tokens of this call's executions: one that the system recognised as a repetition tells
-    of the effect of the first."""
-    same = (one.execution for one in match(evidence).matches if one.call == found.call)
-    return {execution.token for execution in same if execution.token}
 
 
 def _is_unheard(n: int, execution: Execution, evidence: Evidence) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from loopcheck.harness.checks.control import unapproved_findings
 from loopcheck.harness.checks.evidence import Evidence
@@ -76,13 +77,10 @@ def _complete_only(evidence: Evidence) -> list[Finding] | Unjudged:
     return found
 
 
-def _judged(check: str) -> Callable[[Evidence], list[Finding] | Unjudged]:
-    def judge(evidence: Evidence) -> list[Finding] | Unjudged:
-        if not evidence.executions:
-            return Unjudged("not exercised", "no tool was entered")
-        return _findings(evidence, check)
-
-    return judge
+def _judged(check: str, evidence: Evidence) -> list[Finding] | Unjudged:
+    if not evidence.executions:
+        return Unjudged("not exercised", "no tool was entered")
+    return _findings(evidence, check)
 
 
 def _allowed(evidence: Evidence) -> list[Finding] | Unjudged:
@@ -117,7 +115,7 @@ EXACT_ARGUMENTS = Check(
     rank=12,
     advice="Collect fragments by the index (or item) that the events carry, and hand the parsed "
     "object on unchanged. Never repair or fill in a value; answer with an error instead.",
-    judge=_judged("execution.exact-arguments"),
+    judge=partial(_judged, "execution.exact-arguments"),
 )
 ONCE = Check(
     id="execution.once",
@@ -127,5 +125,5 @@ ONCE = Check(
     advice="Keep the result of a call before you ask the model again, and let retries of the "
     "request start from there. Retry a write only under an operation id that the system behind "
     "it recognises, or after a look-up said that it left no effect.",
-    judge=_judged("execution.once"),
+    judge=partial(_judged, "execution.once"),
 )

@@ -80,6 +80,8 @@ def _first_that_fits(case: _Case, execution: Execution) -> _Rule:
     calls = _calls_of(current, execution.tool)
     if current is None or not calls:
         return _without_call(case, execution)
+    if _is_repeated_behind_a_death(case, execution):
+        return _again
     if any(whole_arguments(call) is None for call in calls):
         return _from_incomplete
     unused = [call for call in calls if case.matching.of(call) is None]
@@ -100,6 +102,15 @@ def _without_call(case: _Case, execution: Execution) -> _Rule:
         ):
             return _from_incomplete
     return _unasked
+
+
+def _is_repeated_behind_a_death(case: _Case, execution: Execution) -> bool:
+    """Whether a process that has died since had carried out the same."""
+    return any(
+        found.execution.n < died < execution.n
+        for found in _others(case, execution)
+        for died in case.evidence.deaths
+    )
 
 
 def _others(case: _Case, execution: Execution) -> list[Match]:

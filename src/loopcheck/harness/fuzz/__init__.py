@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from loopcheck.harness.fuzz.failure import Failure, PropertyBroken
 from loopcheck.harness.fuzz.properties import (
+    check_deaths,
     check_delivery,
     check_ends,
     check_history,
     check_portable,
+    check_progress,
     check_repeatable,
     check_results,
     check_retries,
@@ -21,10 +23,12 @@ __all__ = [
     "Failure",
     "PropertyBroken",
     "Trial",
+    "check_deaths",
     "check_delivery",
     "check_ends",
     "check_history",
     "check_portable",
+    "check_progress",
     "check_repeatable",
     "check_results",
     "check_retries",

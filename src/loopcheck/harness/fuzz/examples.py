@@ -11,29 +11,38 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from loopcheck.fake_providers.script import DialectName, Mode
-from loopcheck.harness.cases import expand
+from loopcheck.harness.cases import Death, expand
 from loopcheck.harness.fuzz.failure import Failure
 from loopcheck.harness.fuzz.properties import (
     RETRIED,
+    broken_death,
     broken_delivery,
     broken_portability,
+    broken_progress,
     broken_repetition,
     broken_retry,
     broken_rule,
 )
 from loopcheck.harness.fuzz.trial import Trial
+from loopcheck.harness.fuzz.wanted import given_up
 from loopcheck.harness.scenario.errors import ScenarioError
 from loopcheck.harness.scenario.load import load_text
 from loopcheck.harness.scenario.model import AttemptModel, DeliveryModel, Scenario
 from loopcheck.harness.scenario.write import write
-from loopcheck.harness.strategies import deliveries, portable_scenarios, scenarios
+from loopcheck.harness.strategies import deaths, deliveries, portable_scenarios, scenarios
 from loopcheck.harness.strategies.features import Feature
+from loopcheck.harness.strategies.tools import SELDOM
 
-Property: TypeAlias = Literal["rules", "delivery", "retries", "portable", "repeatable"]
+Property: TypeAlias = Literal[
+    "rules", "delivery", "retries", "portable", "repeatable", "progress", "deaths"
+]
 # Most examples are about the rules, of which there are many; a comparison runs its case twice.
 _OFTEN: Final[tuple[Property, ...]] = ("rules",) * 5
-_STREAMED: Final = frozenset[Feature]({"faults", "quirks", "delivery"})
-_UNDISTURBED: Final = frozenset[Feature]({"faults", "quirks", "stops", "endless"})
+# How far a loop has come when something happens to it from outside is a matter of moments.
+_TIMED: Final = frozenset[Feature]({"cancels", "resumes", "gates"})
+_STREAMED: Final = _TIMED | frozenset[Feature]({"faults", "quirks", "delivery"})
+_UNDISTURBED: Final = _TIMED | frozenset[Feature]({"faults", "quirks", "stops", "endless"})
+_STRAIGHT: Final = frozenset[Feature]({"parallel", "delivery", "thinking"})
 PLAINEST: Final = DeliveryModel()
 _FAULTS: Final = (
     RETRIED,
@@ -53,11 +62,13 @@ class Example:
     delivery: DeliveryModel = PLAINEST
     turn: int = 1
     fault: AttemptModel = RETRIED
+    death: Death | None = None
 
     @property
     def text(self) -> str:
         """What makes it this example and no other."""
-        return f"{self.tried} {self.delivery!r} {self.turn} {self.fault!r}\n{write(self.scenario)}"
+        beside = (self.tried, self.delivery, self.turn, self.fault, self.death)
+        return f"{beside!r}\n{write(self.scenario)}"
 
     def to_bytes(self) -> bytes:
         """The example as it is kept in a database."""
@@ -67,6 +78,7 @@ class Example:
             "delivery": self.delivery.model_dump(by_alias=True, exclude_none=True),
             "turn": self.turn,
             "fault": self.fault.model_dump(by_alias=True, exclude_defaults=True),
+            "death": None if self.death is None else [self.death.point, self.death.rivals],
         }
         return json.dumps(document).encode()
 
@@ -81,6 +93,7 @@ class Example:
                 delivery=DeliveryModel.model_validate(document["delivery"]),
                 turn=document["turn"],
                 fault=AttemptModel.model_validate(document["fault"]),
+                death=Death(*document["death"]) if document["death"] else None,
             )
         except (ValueError, LookupError, TypeError, AttributeError, ScenarioError):
             return None
@@ -96,16 +109,25 @@ class Example:
                 return broken_retry(trial, spec, self.turn, self.fault)
             if self.tried == "repeatable":
                 return broken_repetition(trial, spec)
+            if self.tried == "progress":
+                return broken_progress(trial, spec)
+            if self.death is not None:
+                return broken_death(trial, spec, self.death)
             ran = trial.run(spec)
             return None if ran is None else broken_rule(ran)
         return None
 
 
 def examples(
-    *, dialects: Iterable[DialectName], modes: Iterable[Mode], features: Iterable[Feature]
+    *,
+    dialects: Iterable[DialectName],
+    modes: Iterable[Mode],
+    features: Iterable[Feature],
+    dies: bool = False,
 ) -> SearchStrategy[Example]:
-    """Examples in these dialects and modes; the simplest is about the rules."""
-    return _examples(tuple(dialects), tuple(modes), frozenset(features))
+    """Examples in these dialects and modes; the simplest is about the rules. `dies` says that
+    processes can be ended, and their runs resumed: half of the examples are about that."""
+    return _examples(tuple(dialects), tuple(modes), frozenset(features), dies)
 
 
 @st.composite
@@ -114,29 +136,52 @@ def _examples(
     dialects: tuple[DialectName, ...],
     modes: tuple[Mode, ...],
     features: frozenset[Feature],
+    dies: bool,
 ) -> Example:
-    tried = draw(st.sampled_from(_properties(dialects, modes)))
+    tried = draw(st.sampled_from(_properties(dialects, modes, dies=dies)))
     if tried == "portable":
-        scenario = draw(portable_scenarios(dialects=dialects, modes=modes))
-        return Example(tried=tried, scenario=scenario)
+        return Example(tried=tried, scenario=draw(portable_scenarios(dialects=dialects, modes=modes)))
     if tried == "delivery":
-        less = features - _STREAMED
-        scenario = draw(scenarios(dialects=dialects, modes=["stream"], features=less))
-        return Example(tried=tried, scenario=scenario, delivery=draw(deliveries()))
-    if tried == "retries":
-        less = features - _UNDISTURBED
-        scenario = draw(scenarios(dialects=dialects, modes=modes, features=less))
-        turn = draw(st.integers(1, len(scenario.turns)))
-        fault = draw(st.sampled_from(_FAULTS))
-        return Example(tried=tried, scenario=scenario, turn=turn, fault=fault)
-    scenario = draw(scenarios(dialects=dialects, modes=modes, features=features))
+        modes = ("stream",)
+    less = _features(tried, features)
+    scenario = draw(scenarios(dialects=dialects, modes=modes, features=less))
+    match tried:
+        case "delivery":
+            return Example(tried=tried, scenario=scenario, delivery=draw(deliveries()))
+        case "retries":
+            turn = draw(st.integers(1, len(scenario.turns)))
+            fault = draw(st.sampled_from(_FAULTS))
+            return Example(tried=tried, scenario=scenario, turn=turn, fault=fault)
+        case "progress" if "cancels" in features and draw(SELDOM):
+            return Example(tried=tried, scenario=given_up(scenario))
+        case "deaths":
+            (spec,) = expand([scenario])
+            death = draw(deaths(spec, rivals=True))
+            return Example(tried=tried, scenario=scenario, death=death)
     return Example(tried=tried, scenario=scenario)
 
 
-def _properties(dialects: Sequence[DialectName], modes: Sequence[Mode]) -> list[Property]:
-    found: list[Property] = [*_OFTEN, "retries", "repeatable"]
+def _features(tried: Property, features: frozenset[Feature]) -> frozenset[Feature]:
+    """What may be in a scenario with which this is tried."""
+    match tried:
+        case "delivery":
+            return features - _STREAMED
+        case "retries":
+            return features - _UNDISTURBED
+        case "repeatable" | "deaths":
+            return features - _TIMED
+        case "progress":
+            return features & _STRAIGHT
+        case _:
+            return features
+
+
+def _properties(
+    dialects: Sequence[DialectName], modes: Sequence[Mode], *, dies: bool
+) -> list[Property]:
+    found: list[Property] = [*_OFTEN, "retries", "repeatable", "progress"]
     if "stream" in modes:
         found.append("delivery")
     if len(dialects) * len(modes) > 1:
         found.append("portable")
-    return found
+    return [*found, *["deaths" for _ in found if dies]]

@@ -50,7 +50,8 @@ class Found:
 @dataclass(slots=True, kw_only=True)
 class Hunt:
     """A search on one target. `progress` is called after each example; after `most_smaller`
-    smaller ones, a failure is small enough."""
+    smaller ones, a failure is small enough. It ends early when `most_found` were found, and has
+    processes die where `dies` says so."""
 
     trial: Trial
     dialects: tuple[DialectName, ...]
@@ -59,6 +60,8 @@ class Hunt:
     seed: int = 0
     limit: int = 200
     most_smaller: int = 600
+    most_found: int | None = None
+    dies: bool = False
     database: ExampleDatabase | None = None
     progress: Callable[[Hunt], None] = lambda hunt: None
     coverage: Coverage = field(default_factory=Coverage)
@@ -79,9 +82,11 @@ class Hunt:
         self.progress(self)
 
     def _search(self) -> None:
-        drawn = examples(dialects=self.dialects, modes=self.modes, features=self.features)
+        drawn = examples(
+            dialects=self.dialects, modes=self.modes, features=self.features, dies=self.dies
+        )
         random = Random(f"loopcheck {self.seed}")
-        while self.drawn < self.limit:
+        while self.drawn < self.limit and len(self.found) != self.most_found:
             chase = _Chase(self, {one.failure.key for one in self.found})
             quick = settings(_SETTINGS, max_examples=self.limit - self.drawn)
             example: Example | None

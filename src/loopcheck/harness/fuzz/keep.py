@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from loopcheck.harness.fuzz.failure import Failure
 from loopcheck.harness.fuzz.hunt import Found
 from loopcheck.harness.journal import to_lines
 from loopcheck.harness.scenario.write import write
@@ -39,24 +40,32 @@ def keep(found: Iterable[Found], folder: Path) -> Iterator[Kept]:
         check = one.failure.check
         names[check] += 1
         name = check if names[check] == 1 else f"{check}-{names[check]}"
-        folder.mkdir(parents=True, exist_ok=True)
-        kept = Kept(one, folder / f"{name}.yaml", folder / f"{name}.jsonl")
-        text = write(one.failure.shown.scenario, comment=_comment(one))
-        kept.scenario.write_text(text, encoding="utf-8")
-        kept.journal.write_text(to_lines(one.failure.entries), encoding="utf-8")
-        yield kept
+        yield Kept(one, *keep_failure(one.failure, folder, name=name, notes=_notes(one)))
 
 
-def _comment(found: Found) -> str:
-    failure = found.failure
+def keep_failure(
+    failure: Failure, folder: Path, *, name: str | None = None, notes: Iterable[str] = ()
+) -> tuple[Path, Path]:
+    """Writes the scenario that shows a failure, and its journal; both are named by its check."""
+    folder.mkdir(parents=True, exist_ok=True)
+    base = folder / (name or failure.check)
+    scenario, journal = base.with_name(f"{base.name}.yaml"), base.with_name(f"{base.name}.jsonl")
     lines = [
         f"{failure.check}: {failure.kind}",
         f"expected  {failure.expected}",
         f"seen      {failure.seen}",
+        *notes,
     ]
-    if found.example.tried != "rules":
-        lines.append(f"found by comparison: {COMPARED[found.example.tried]}")
-    return "\n".join(_short(line) for line in lines)
+    text = write(failure.shown.scenario, comment="\n".join(map(_short, lines)))
+    scenario.write_text(text, encoding="utf-8")
+    journal.write_text(to_lines(failure.entries), encoding="utf-8")
+    return scenario, journal
+
+
+def _notes(found: Found) -> list[str]:
+    if found.example.tried in COMPARED:
+        return [f"found by comparison: {COMPARED[found.example.tried]}"]
+    return []
 
 
 COMPARED: Final = {

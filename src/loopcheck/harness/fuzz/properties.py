@@ -8,15 +8,18 @@ out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
 from loopcheck.harness.canonical import canonical
-from loopcheck.harness.cases import CaseSpec, delivered
+from loopcheck.harness.cases import CaseSpec, Death, delivered
+from loopcheck.harness.deaths import complaint, with_death
 from loopcheck.harness.fuzz import shown
 from loopcheck.harness.fuzz.failure import Failure, PropertyBroken
 from loopcheck.harness.fuzz.observed import Difference, Observed, observe
 from loopcheck.harness.fuzz.trial import On, Ran, Trial, trial_of
+from loopcheck.harness.fuzz.wanted import wanted
 from loopcheck.harness.journal import Entry
 from loopcheck.harness.results import Finding
 from loopcheck.harness.scenario.model import AttemptModel, DeliveryModel, Scenario
@@ -85,6 +88,23 @@ def check_repeatable(target: On, scenario: What) -> None:
     trial = trial_of(target)
     for spec in trial.specs(scenario):
         _refuse(broken_repetition(trial, spec))
+
+
+def check_progress(target: On, scenario: What) -> None:
+    """Where nothing goes wrong, each call that the model asks for runs once, and the run is
+    completed; where the user gives up early, it is not. Other scenarios are passed over."""
+    trial = trial_of(target)
+    for spec in trial.specs(scenario):
+        _refuse(broken_progress(trial, spec))
+
+
+def check_deaths(target: On, scenario: What, *deaths: Death) -> None:
+    """Wherever the process dies, the run that is resumed keeps every rule, and does nothing more
+    often than the model asked for. Wants a `Trial` whose driver has a process to end."""
+    trial = trial_of(target)
+    for spec in trial.specs(scenario):
+        for death in deaths:
+            _refuse(broken_death(trial, spec, death))
 
 
 def check_same_verdicts(target: On, other: On, scenario: What) -> None:
@@ -175,6 +195,24 @@ def broken_repetition(trial: Trial, spec: CaseSpec) -> Failure | None:
             kind, expected, seen = _first_field(mine, theirs)
             return _failure("repeat.same-journal", Difference(kind, expected, seen), second)
     return None
+
+
+def broken_progress(trial: Trial, spec: CaseSpec) -> Failure | None:
+    """What does not come of a script although nothing goes wrong."""
+    expect = wanted(spec.scenario)
+    if expect is None:
+        return None
+    scenario = spec.scenario.model_copy(update={"expect": expect})
+    ran = trial.run(replace(spec, scenario=scenario))
+    return None if ran is None else broken_rule(ran)
+
+
+def broken_death(trial: Trial, spec: CaseSpec, death: Death) -> Failure | None:
+    """What goes wrong when the process dies there and the run is resumed."""
+    if complaint(death.point, spec) is not None:
+        return None
+    ran = trial.run(with_death(spec, death))
+    return None if ran is None else broken_rule(ran)
 
 
 _Side: TypeAlias = tuple[Ran, Observed]

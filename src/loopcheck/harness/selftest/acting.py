@@ -28,6 +28,7 @@ class Retrying(Loop):
         try:
             return super().request()
         except ServiceFailure:
+            self.operations.clear()
             for call in self.last:
                 self.execute(call)
             raise
@@ -68,6 +69,9 @@ class LateBinding(Loop):
     def results(self, calls: list[Call]) -> list[Result]:
         bound = [Call(call.call_id, call.tool, calls[-1].arguments) for call in calls]
         return super().results(bound)
+
+    def known(self, spec: Tool, operation: str, arguments: JsonObject) -> str | None:
+        return None
 
 
 class Tidying(Loop):

@@ -71,7 +71,7 @@ class Batching(Deaf):
     """Takes the first answer for that to all calls of a reply."""
 
     def decision(self, call: Call) -> Decision | None:
-        return self.decided[0] if self.decided else None
+        return next(iter(self.decided.values()), None)
 
     def granted(self, call: Call) -> JsonObject:
         decision = self.decision(call)
@@ -82,15 +82,9 @@ class Batching(Deaf):
 class Positional(Loop):
     """Puts answers to calls by their place, counted from the wrong end."""
 
-    def recall(self, decisions: tuple[Decision, ...]) -> Reply | None:
-        reply = super().recall(decisions)
-        self.places = [call.call_id for call in reply.calls][::-1] if reply is not None else []
-        return reply
-
-    def decision(self, call: Call) -> Decision | None:
-        if not self.decided:
-            return None
-        return self.decided[self.places.index(call.call_id)]
+    def decide(self, reply: Reply, decisions: tuple[Decision, ...]) -> None:
+        for call, decision in zip(reversed(self.waiting(reply.calls)), decisions, strict=False):
+            self.decided[call.place] = decision
 
     def granted(self, call: Call) -> JsonObject:
         super().granted(call)
@@ -101,7 +95,7 @@ class Blanket(Loop):
     """Takes the approval of a call for that of its tool."""
 
     def decision(self, call: Call) -> Decision | None:
-        return next((one for one in self.decided if one.tool == call.tool), None)
+        return next((one for one in self.decided.values() if one.tool == call.tool), None)
 
     def granted(self, call: Call) -> JsonObject:
         super().granted(call)

@@ -86,6 +86,7 @@ class Renewing(Loop):
         outcome = super().run()
         for _ in range(2):
             if outcome.state == "limit":
+                self.asked = 0
                 outcome = super().run()
         return outcome
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Final
 
 from jsonschema import Draft202012Validator
@@ -11,11 +12,12 @@ from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.selftest import exchange, memory
 from loopcheck.harness.selftest.chat import Chat
 from loopcheck.harness.selftest.exchange import ServiceFailure
-from loopcheck.harness.selftest.memory import Kept
+from loopcheck.harness.selftest.memory import Kept, Operation
 from loopcheck.harness.selftest.messages import Messages
 from loopcheck.harness.selftest.responses import Responses
 from loopcheck.harness.selftest.voices import Call, Reply, Result, Voice
 from loopcheck.harness.task import Decision, Outcome, Pending, Task, Tool, ended, final, paused
+from loopcheck.harness.tool_values import RateLimited
 
 _ROUNDS: Final = 12
 
@@ -28,18 +30,34 @@ class Loop:
         self.voice: Voice = _voice(task)
         self.history: list[JsonObject] = [{"role": "user", "content": task.prompt}]
         self.rounds = task.limits.rounds or _ROUNDS
-        self.decided: list[Decision] = []
+        self.asked = 0
+        self.places = 0
+        self.decided: dict[int, Decision] = {}
+        self.operations: dict[str, Operation] = {}
 
     def run(self) -> Outcome:
+        """The outcome of the run, which stays what it was when it is asked for once more."""
+        end = None if self.task.resume is None else memory.recall_end(self.task.folder)
+        outcome = self.rest() if end is None else end
+        if outcome.state != "paused":
+            memory.keep_end(self.task.folder, outcome)
+        return outcome
+
+    def rest(self) -> Outcome:
+        """How the run goes on from where it stands to its end, or to a pause."""
         reply = None if self.task.resume is None else self.recall(self.task.resume.decisions)
-        for _ in range(self.rounds):
+        while True:
             if not self.may_ask():
                 return ended("cancelled", "cancelled_by_user")
-            outcome = self.step(reply or self.ask())
+            if reply is None:
+                if self.asked == self.rounds:
+                    return ended("limit", "max_rounds")
+                self.asked += 1
+                reply = self.ask()
+            outcome = self.step(reply)
             if outcome is not None:
                 return outcome
             reply = None
-        return ended("limit", "max_rounds")
 
     def may_ask(self) -> bool:
         """Whether the user still wants another reply of the model."""
@@ -79,36 +97,76 @@ class Loop:
             return None
         if not reply.calls:
             return final(reply.text)
+        self.number(reply.calls)
         waiting = self.waiting(reply.calls)
         if waiting:
             return self.pause(reply, waiting)
         self.carry(reply, self.results(reply.calls))
         return None
 
+    def number(self, calls: list[Call]) -> None:
+        """Gives each call its place in the run; those that waited have theirs already."""
+        ids = Counter(call.call_id for call in calls)
+        for call in calls:
+            if not call.place:
+                self.places += 1
+                call.place = self.places
+                call.key = call.call_id if ids[call.call_id] == 1 else f"{call.call_id}#{call.place}"
+
     def waiting(self, calls: list[Call]) -> list[Call]:
         """The calls that a person has yet to decide about; none of the others runs before."""
         asked = {spec.name for spec in self.task.specs if spec.approval == "ask"}
-        return [call for call in calls if call.tool in asked and self.decision(call) is None]
+        return [
+            call
+            for call in calls
+            if call.tool in asked and self.decision(call) is None and self.can_be_read(call)
+        ]
+
+    def can_be_read(self, call: Call) -> bool:
+        """Whether there is anything to show to a person."""
+        try:
+            self.arguments(call)
+        except (TypeError, ValueError):
+            return False
+        return True
 
     def decision(self, call: Call) -> Decision | None:
         """What a person said of this call."""
-        return next((one for one in self.decided if one.call_id == call.call_id), None)
+        return self.decided.get(call.place)
 
     def pause(self, reply: Reply, waiting: list[Call]) -> Outcome:
-        memory.keep(self.task.folder, Kept(self.history, reply, self.decided))
+        kept = Kept(
+            history=self.history,
+            reply=reply,
+            decided=self.decided,
+            operations=self.operations,
+            asked=self.asked,
+        )
+        memory.keep(self.task.folder, kept)
         return paused(pending=[self.pending(call) for call in waiting])
 
     def pending(self, call: Call) -> Pending:
         """A call as a person is asked about it."""
-        return Pending(call_id=call.call_id, tool=call.tool, arguments=self.arguments(call))
+        return Pending(call_id=call.key, tool=call.tool, arguments=self.arguments(call))
 
     def recall(self, decisions: tuple[Decision, ...]) -> Reply | None:
         """The reply that the run paused at, now that a person has decided."""
-        kept = memory.recall(self.task.folder, decisions)
+        kept = memory.recall(self.task.folder)
         if kept is None:
             return None
-        self.history, self.decided = kept.history, kept.decided
+        self.history, self.decided, self.operations = kept.history, kept.decided, kept.operations
+        self.asked = kept.asked
+        self.places = max(call.place for call in kept.reply.calls)
+        self.decide(kept.reply, decisions)
         return kept.reply
+
+    def decide(self, reply: Reply, decisions: tuple[Decision, ...]) -> None:
+        """Binds each decision to the call that waits for it; what is said of others counts for
+        nothing."""
+        for decision in decisions:
+            for call in self.waiting(reply.calls):
+                if (call.key, call.tool) == (decision.call_id, decision.tool):
+                    self.decided[call.place] = decision
 
     def results(self, calls: list[Call]) -> list[Result]:
         """The result of each call, in the order of the calls."""
@@ -146,13 +204,36 @@ class Loop:
     def enter(self, tool: str, arguments: JsonObject) -> str:
         spec = self.spec(tool)
         self.validate(spec, arguments)
-        if spec.kind != "write" or spec.look_up is None:
+        if spec.kind != "write" or (spec.look_up is None and spec.operation is None):
             return spec.call(arguments)
         operation = self.operation(spec, arguments)
-        known = spec.look_up(operation)
-        if known.get("status") == "found":
-            return str(known.get("result"))
-        return spec.call(arguments, operation_id=operation)
+        known = self.known(spec, operation, arguments)
+        return self.begin(spec, arguments, operation) if known is None else known
+
+    def known(self, spec: Tool, operation: str, arguments: JsonObject) -> str | None:
+        """The result of an operation that was done before; None for one that may be done. Raises
+        RuntimeError where nobody can say, or where it was something else."""
+        begun = self.operations.get(operation)
+        if begun is not None and begun.arguments != arguments:
+            raise RuntimeError(f"this was asked for before, with {begun.arguments}")
+        told = {} if spec.look_up is None else spec.look_up(operation)
+        if told.get("status") == "found":
+            return str(told.get("result"))
+        if begun is None or told.get("status") == "absent":
+            return None
+        if begun.result is None and not spec.deduplicates:
+            raise RuntimeError("whether this was done before is unknown")
+        return begun.result
+
+    def begin(self, spec: Tool, arguments: JsonObject, operation: str) -> str:
+        """Does it, and remembers that it was begun unless it was refused."""
+        begun = self.operations[operation] = Operation(arguments)
+        try:
+            begun.result = spec.call(arguments, operation_id=operation)
+        except (PermissionError, RateLimited):
+            del self.operations[operation]
+            raise
+        return begun.result
 
     def spec(self, tool: str) -> Tool:
         spec = next((spec for spec in self.task.specs if spec.name == tool), None)
@@ -167,7 +248,7 @@ class Loop:
 
     def operation(self, spec: Tool, arguments: JsonObject) -> str:
         """The id of what is to be done, which stays the same however often it is asked for."""
-        key = spec.operation or tuple(sorted(arguments))
+        key = sorted(arguments) if spec.operation is None else spec.operation
         return json.dumps([self.task.run, spec.name, [arguments.get(name) for name in key]])
 
 

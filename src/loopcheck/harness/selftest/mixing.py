@@ -78,12 +78,12 @@ class Caching(Loop):
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
-        self.known: dict[str, str] = {}
+        self.cached: dict[str, str] = {}
 
     def execute(self, call: Call) -> str:
-        if call.tool not in self.known:
-            self.known[call.tool] = super().execute(call)
-        return self.known[call.tool]
+        if call.tool not in self.cached:
+            self.cached[call.tool] = super().execute(call)
+        return self.cached[call.tool]
 
 
 LIARS: Final[tuple[Liar, ...]] = (

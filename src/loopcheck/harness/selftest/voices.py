@@ -14,11 +14,17 @@ End: TypeAlias = Literal["whole", "paused", "refused", "cut"]
 
 @dataclass(slots=True)
 class Call:
-    """A call that the model proposes: its id, its tool, and its arguments as they were written."""
+    """A call that the model proposes: its id, its tool, and its arguments as they were written.
+
+    Ids may repeat: `place` counts the calls of a run from 1, and `key` is an id that no other
+    call of its response has.
+    """
 
     call_id: str
     tool: str
     arguments: str
+    place: int = 0
+    key: str = ""
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from loopcheck.fake_providers.script import DialectName
 from loopcheck.harness.scenario.tool_model import HANGING, ToolModel
 from loopcheck.harness.strategies.features import Feature
 
@@ -37,6 +38,10 @@ _ARGUMENTS: Final[dict[str, object]] = {
 }
 _WITHOUT_EFFECT: Final = ("error-result", "raises", "raises-timeout", "rejects", "rate-limited")
 _WITH_EFFECT: Final = ("commit-then-raise", "commit-then-lose-response", "empty", "hostile")
+_RETURNS: Final = ({"confirmation": "B-7"}, "done", [1, "two"], 7, {})
+_PARTS: Final = ([{"text": "A plan."}, {"image": "png"}], [{"text": "One."}, {"text": "Two."}])
+ASKED: Final = "ask_user"
+HOSTED: Final = "web_search"
 _LOOKUPS: Final = ("none", "found", "absent", "inconclusive")
 OFTEN: Final = st.sampled_from([False, True])
 SELDOM: Final = st.sampled_from([False, False, False, True])
@@ -52,6 +57,8 @@ def toolset(draw: DrawFn, features: Collection[Feature]) -> dict[str, Document]:
         tools[name] = _tool(draw, kind, features)
 
     some(draw, add, most=3)
+    if "answers" in features and draw(SELDOM):
+        tools[ASKED] = asked_tool()
     return tools
 
 
@@ -76,19 +83,43 @@ def _tool(draw: DrawFn, kind: str, features: Collection[Feature]) -> Document:
     tool: Document = {"kind": kind}
     names = draw(st.lists(st.sampled_from(list(_ARGUMENTS)), max_size=4, unique=True))
     if names:
-        tool |= _arguments(draw, names)
+        # People approve less than was asked for where something can be left out.
+        tool |= _arguments(draw, names, OFTEN if "approvals" in features else SELDOM)
     if "behaviours" in features and draw(SELDOM):
         tool["behaves"] = draw(_behaviours(features))
     if "operations" in features and kind == "write" and names and draw(SELDOM):
         tool |= _operation(draw, names)
+    if draw(SELDOM):
+        tool |= draw(_results(features))
     if "approvals" in features and draw(SELDOM):
-        tool["approval"] = "ask"
+        tool["approval"] = draw(st.sampled_from(["ask", "ask", "ask", "disabled"]))
     return tool
 
 
-def _arguments(draw: DrawFn, names: list[str]) -> Document:
+def _results(features: Collection[Feature]) -> st.SearchStrategy[Document]:
+    values = st.sampled_from(_RETURNS).map(lambda value: _document("returns", value))
+    if "images" not in features:
+        return values
+    return values | st.sampled_from(_PARTS).map(lambda parts: _document("returns_parts", parts))
+
+
+def _document(key: str, value: object) -> Document:
+    return {key: value}
+
+
+def asked_tool() -> Document:
+    """A tool that a person answers."""
+    return {"kind": "ask", "args": {"question": "string"}}
+
+
+def hosted_tool(dialect: DialectName) -> Document:
+    """A tool that the service runs itself."""
+    return {"kind": "hosted", "type": "web_search" if dialect == "messages" else "web_search_call"}
+
+
+def _arguments(draw: DrawFn, names: list[str], often: st.SearchStrategy[bool]) -> Document:
     args = {name: _ARGUMENTS[name] for name in names}
-    optional = draw(st.lists(st.sampled_from(names), max_size=1)) if draw(SELDOM) else []
+    optional = draw(st.lists(st.sampled_from(names), max_size=1)) if draw(often) else []
     if not optional:
         return {"args": args}
     properties = {n: {"type": one} if isinstance(one, str) else one for n, one in args.items()}

@@ -13,11 +13,20 @@ from loopcheck.fake_providers.script import DialectName, Mode
 from loopcheck.harness.scenario.json_text import compact
 from loopcheck.harness.strategies.arguments import Arguments, arguments, wrong_arguments
 from loopcheck.harness.strategies.features import Feature
-from loopcheck.harness.strategies.tools import SELDOM, Document, parameters, some
+from loopcheck.harness.strategies.tools import (
+    HOSTED,
+    SELDOM,
+    Document,
+    parameters,
+    some,
+    without_argument,
+)
 
 _UNKNOWN: Final = "no_such_tool"
 _STOPS: Final = ("length", "filter", "refusal", "context", "end")
 _TEXTS: Final = st.sampled_from(["Ok.", "One moment.", "„Gleich“ 🚆", '{"a": 1}'])
+_IDS: Final = st.sampled_from(["call_1", "call_1", "call_2", ""])
+_THOUGHTS: Final = st.sampled_from(["Let me see.", " Is that so?\n", "„Hm“ 🤔"])
 _NO_OBJECTS: Final = ("", "null", "[]", '"text"', "{} {}", "{'a': 1}", '{"a": 1,}')
 _LABELS: Final = "abcdefghijklmnopqrstuvwxyz"
 
@@ -31,6 +40,8 @@ class Script:
     features: Collection[Feature]
     tools: dict[str, Document]
     calls: dict[str, Document] = field(default_factory=dict)
+    hosted: list[str] = field(default_factory=list)
+    repeats_ids: bool = False
     _schemas: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def schema(self, tool: str) -> dict[str, object]:
@@ -38,10 +49,21 @@ class Script:
             self._schemas[tool] = parameters(self.tools[tool])
         return self._schemas[tool]
 
+    def lessen(self, tool: str, name: str) -> None:
+        """Takes an argument away from a tool."""
+        without_argument(self.tools[tool], name)
+        self._schemas.pop(tool, None)
+
     def label(self) -> str:
         """A label that no call has yet."""
-        round_, place = divmod(len(self.calls), len(_LABELS))
+        round_, place = divmod(len(self.calls) + len(self.hosted), len(_LABELS))
         return _LABELS[place] + (str(round_) if round_ else "")
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether a tool has business operations. What is asked for by another message is another
+        one, and the ledger of a case cannot tell."""
+        return any("operation" in tool for tool in self.tools.values())
 
     @property
     def can_be_cut(self) -> bool:
@@ -60,21 +82,63 @@ def calling(draw: DrawFn, script: Script) -> Document:
     most = 3 if "parallel" in script.features else 1
     turn: Document = {}
     if "thinking" in script.features and script.dialect != "chat" and draw(SELDOM):
-        turn["think"] = "Let me see."
+        turn["think"] = draw(_THOUGHTS)
     if draw(SELDOM):
         turn["say"] = draw(_TEXTS)
     turn["calls"] = some(draw, lambda draw: call(draw, script), most=most)
     if "stops" in script.features and draw(SELDOM):
         turn["stop"] = draw(st.sampled_from(_STOPS))
-    return turn
+    return _in_pieces(draw, turn, script)
+
+
+def calls_of(turn: Document) -> list[Document]:
+    """The client's calls of a turn."""
+    pieces = turn.get("items", [])
+    listed = turn.get("calls", [])
+    assert isinstance(pieces, list)
+    assert isinstance(listed, list)
+    calls = [piece["call"] for piece in pieces if "call" in piece]
+    return [one for one in (*listed, *calls) if one["tool"] != HOSTED]
+
+
+def _in_pieces(draw: DrawFn, turn: Document, script: Script) -> Document:
+    """The turn, where it holds what has to be written piece by piece: what the service did
+    itself, and thinking that nobody else can read."""
+    hidden = "think" in turn and draw(SELDOM)
+    hosted = "hosted" in script.features and script.dialect != "chat" and draw(SELDOM)
+    if not hidden and not hosted:
+        return turn
+    pieces: list[Document] = [{key: turn[key]} for key in ("think", "say") if key in turn]
+    if hidden:
+        pieces.insert(1, {"redacted": True})
+    if hosted:
+        pieces += _hosted(script)
+    pieces += [{"call": one} for one in calls_of(turn)]
+    return {"items": pieces, **({"stop": turn["stop"]} if "stop" in turn else {})}
+
+
+def _hosted(script: Script) -> list[Document]:
+    label = script.label()
+    script.hosted.append(label)
+    asked = {"as": label, "tool": HOSTED, "args": {"query": "E1"}}
+    return [{"call": asked}, {"hosted_result": {"of": label, "value": "A report."}}]
+
+
+def paused(script: Script) -> list[Document]:
+    """A turn that the service pauses at its own work, and the one that goes on from there."""
+    called, found = _hosted(script)
+    return [
+        {"items": [{"say": "One moment."}, called], "stop": "pause"},
+        {"items": [found, {"say": "There is a report."}]},
+    ]
 
 
 def call(draw: DrawFn, script: Script) -> Document:
     """One call, of a tool of the script where nothing is to be invalid."""
     label = script.label()
     made: Document = {"as": label, **_asked(draw, script)}
-    if "ids" in script.features and script.dialect == "chat" and draw(SELDOM):
-        made["id"] = draw(st.sampled_from(["", "call_1"]))
+    if script.repeats_ids:
+        made["id"] = draw(_IDS)
     script.calls[label] = made
     return made
 
@@ -115,6 +179,8 @@ def ending(draw: DrawFn, script: Script) -> list[Document]:
     """How the script ends: as ever, or with a last turn of its own."""
     if not draw(SELDOM):
         return []
+    if "hosted" in script.features and script.dialect == "messages" and draw(SELDOM):
+        return paused(script)
     if "refusals" in script.features and draw(st.booleans()):
         return [{"refuse": draw(st.sampled_from(["", "I cannot do that."]))}]
     turn: Document = {"say": draw(_TEXTS)}
