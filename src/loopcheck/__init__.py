@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from loopcheck.harness.shorthand import say as say
     from loopcheck.harness.stop import Stop as Stop
     from loopcheck.harness.strategies import deliveries as deliveries
-    from loopcheck.harness.strategies import machine as machine
     from loopcheck.harness.strategies import scenarios as scenarios
+    from loopcheck.harness.strategies.machines import machine as machine
     from loopcheck.harness.target import Target as Target
     from loopcheck.harness.target import adapter as adapter
     from loopcheck.harness.target import loop as loop
@@ -69,7 +69,7 @@ _HOMES = {
     "final": "loopcheck.harness.task",
     "in_process": "loopcheck.fake_providers.inprocess",
     "loop": "loopcheck.harness.target",
-    "machine": "loopcheck.harness.strategies",
+    "machine": "loopcheck.harness.strategies.machines",
     "paused": "loopcheck.harness.task",
     "refuse": "loopcheck.harness.shorthand",
     "say": "loopcheck.harness.shorthand",

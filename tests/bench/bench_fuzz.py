@@ -27,6 +27,8 @@ from loopcheck.harness.stage import Stage
 from loopcheck.harness.strategies import features_for, scenarios
 from loopcheck.harness.targets.reference import reference
 
+_OURS = ("harness", "reference_loop", "fake_providers")
+
 
 def drawn(examples: int) -> list[CaseSpec]:
     found: list[CaseSpec] = []
@@ -79,6 +81,10 @@ def main(examples: int) -> None:
     print("shares of the loop's thread, profiled:")
     for name, seconds in spent.most_common():
         print(f"  {name:20} {100 * seconds / total:5.1f} %")
+    sdks = here * spent["SDKs and libraries"] / total
+    ours = here * sum(spent[name] for name in _OURS) / total
+    server = whole - here
+    print(f"SDKs {sdks:.1f} ms; harness and loop {ours:.1f} ms; server's thread {server:.1f} ms")
 
 
 if __name__ == "__main__":

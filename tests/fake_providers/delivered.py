@@ -5,29 +5,31 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 import anthropic
-import httpx
-import httpx2
 import openai
 
 from loopcheck.fake_providers.inprocess import SyncApp, in_process
 from loopcheck.fake_providers.provider import NOTHING, Provider
-from loopcheck.fake_providers.script import Attempt, DialectName, Say, Script, Turn, answer
+from loopcheck.fake_providers.script import Attempt, DialectName, Mode, Say, Script, Turn, answer
 from loopcheck.fake_providers.server import Server
 
 KEY = "sk-loopcheck-test"
 ROOT = "https://api.openai.com"
 QUESTION: list[Any] = [{"role": "user", "content": "Where is A-1?"}]
-GENERATIONS = (httpx, httpx2)
+GENERATIONS = tuple(import_module(name) for name in ("httpx", "httpx2") if find_spec(name))
 _keys = itertools.count(1)
 
 Seen = tuple[list[object], tuple[str, ...]]
 
 
-def recorded(attempt: Attempt, dialect: DialectName) -> tuple[Provider, list[object]]:
+def recorded(
+    attempt: Attempt, dialect: DialectName, mode: Mode = "stream"
+) -> tuple[Provider, list[object]]:
     """A provider with this one turn, and where it notes what it answered and sent."""
     notes: list[object] = []
 
@@ -42,7 +44,7 @@ def recorded(attempt: Attempt, dialect: DialectName) -> tuple[Provider, list[obj
         otherwise=(Turn(number=2, attempts=(answer([Say("Finished.")]),)),),
         prompt=None,
     )
-    return Provider(script=told, dialect=dialect, mode="stream", seed=0, record=record), notes
+    return Provider(script=told, dialect=dialect, mode=mode, seed=0, record=record), notes
 
 
 @contextmanager
@@ -73,8 +75,7 @@ _CLIENTS = ("openai", "anthropic", "httpx", "httpx2", "httpcore", "httpcore2", "
 _ERRORS = (
     openai.OpenAIError,
     anthropic.AnthropicError,
-    httpx.HTTPError,
-    httpx2.HTTPError,
+    *(generation.HTTPError for generation in GENERATIONS),
     # What the SDKs make of an event that was cut.
     ValueError,
 )

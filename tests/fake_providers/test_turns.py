@@ -199,3 +199,109 @@ def test_a_look_costs_no_more_after_a_thousand_attempts() -> None:
 
     assert made.recognise([user("x")], tokens) == Recognised(0, "none")
     assert asked == [("book",)]
+
+
+def test_texts_and_ids_of_the_same_turn_are_told_as_ids() -> None:
+    seen = [response(1, "call_a", text="One moment.")]
+    assert recognise([said("One moment."), called("call_a")], seen) == Recognised(1, "ids")
+
+
+def test_the_later_of_a_text_and_an_id_counts() -> None:
+    seen = [response(1, "call_a"), response(2, text="Which day?")]
+    items = [user("x"), called("call_a"), said("Which day?", 1)]
+    assert recognise(items, seen) == Recognised(2, "text")
+
+
+def test_an_id_of_three_turns_is_counted_through_all_of_them() -> None:
+    seen = [response(1, "same", "same"), response(2, "same"), response(3, "same")]
+    assert [
+        recognise([user("x"), *[called("same")] * times], seen).turn for times in range(1, 6)
+    ] == [1, 1, 2, 3, 3]
+
+
+def test_what_attempts_issued_under_one_id_is_counted_at_its_most() -> None:
+    seen = [response(1, "same", "same"), response(1, "same"), response(2, "same")]
+    assert recognise([*[called("same")] * 2], seen).turn == 1
+    assert recognise([*[called("same")] * 3], seen).turn == 2
+
+
+def test_the_latest_turn_whose_token_is_told_counts() -> None:
+    seen = [response(n, f"call_{n}", tokens=(f"tk-{n}",)) for n in (1, 2, 3)]
+    assert recognise([user("tk-1, then tk-2")], seen) == Recognised(2, "tokens")
+
+
+def test_a_token_tells_nothing_that_an_id_has_told() -> None:
+    seen = [response(1, "call_a", tokens=("tk-1",))]
+    items = [called("call_a"), result("call_a", "tk-1")]
+    assert recognise(items, seen) == Recognised(1, "ids")
+
+
+def test_what_a_response_says_in_several_items_is_one_text() -> None:
+    seen = [response(1, text="Which day do you mean?")]
+    parts = [said("Which day "), said("do you mean?")]
+    assert recognise(parts, seen) == Recognised(1, "text")
+    assert recognise([parts[0], said("do you mean?", 1)], seen) == Recognised(1, "count")
+
+
+def test_a_reply_of_nothing_is_counted_once_something_was_given() -> None:
+    assert recognise([said("Hello.")], []) == Recognised(0, "none")
+    assert recognise([said("Hello.")], [response(1)]) == Recognised(1, "count")
+
+
+def test_a_call_without_a_name_is_an_invention() -> None:
+    nameless = Item(kind="call", path="x", call_id="call_z")
+    assert invented_call([nameless], [response(1, "call_a")]) is nameless
+
+
+def test_it_counts_what_a_look_could_find() -> None:
+    made = Given()
+    call = IssuedCall(label="book", tool="book", arguments="{}", call_id="a", item_id="")
+    changes = [made.changes]
+    for turn, calls, text in (
+        (1, [], ""),
+        (1, [], ""),
+        (1, [], "Hello."),
+        (1, [], " Hello. "),
+        (1, [call], ""),
+        (2, [call], "Hello."),
+    ):
+        made.add(turn, calls, text=text)
+        changes.append(made.changes)
+    assert changes == [0, 1, 1, 2, 2, 3, 6]
+
+
+def test_without_calls_that_are_scripted_no_token_is_looked_for() -> None:
+    made = Given()
+    call = IssuedCall(label="book", tool="book", arguments="{}", call_id="a", item_id="")
+    made.add(1, text="Hello.")
+    made.add(2, [call], scripted=False)
+    assert not made.looks_for_tokens
+    made.add(1, [call])
+    assert made.looks_for_tokens
+
+
+def test_the_oldest_ids_and_texts_are_forgotten() -> None:
+    made = given([response(n, f"call_{n}", text=f"text {n}") for n in (1, 2, 3)])
+    before = made.changes
+    made.forget(3)
+    assert made.changes == before
+    made.forget(2)
+    assert made.changes == before + 1
+    assert [made.has_issued(f"call_{n}") for n in (1, 2, 3)] == [False, True, True]
+    looks = [made.recognise([said(f"text {n}")], lambda labels: frozenset()) for n in (1, 2)]
+    assert looks == [Recognised(1, "count"), Recognised(2, "text")]
+
+
+def test_texts_alone_are_forgotten_too() -> None:
+    made = given([response(n, text=f"text {n}") for n in (1, 2)])
+    before = made.changes
+    made.forget(1)
+    assert made.changes == before + 1
+    assert made.recognise([said("text 1")], lambda labels: frozenset()).by == "count"
+
+
+def test_ids_alone_are_forgotten_too() -> None:
+    made = given([response(n, f"call_{n}") for n in (1, 2)])
+    before = made.changes
+    made.forget(1)
+    assert (made.changes, made.has_issued("call_1")) == (before + 1, False)

@@ -8,7 +8,7 @@ import pytest
 from sample_pair import AFTER, BEFORE
 from sample_report import BROKEN, BUG, ONCE, REMARK, REPORT, case, report
 
-from loopcheck.harness.results import TargetCard, TargetResult, Verdict
+from loopcheck.harness.results import Report, TargetCard, TargetResult, Verdict
 from loopcheck.reports import difference
 from loopcheck.reports.diff import compare
 
@@ -44,6 +44,20 @@ def test_what_failed_and_passes_is_fixed_also_a_target_that_was_broken() -> None
 def test_another_check_or_another_first_mismatch_is_another_failure() -> None:
     assert told("differently") == [("booking", of("moved")), ("booking", of("other"))]
     assert [c.entries for c in FOUND.changes if c.kind == "differently"] == [(9, 7), (9, 9)]
+
+
+def test_when_a_response_was_recorded_as_sent_is_no_other_mismatch() -> None:
+    outcome_first = ("4  outcome  completed, text ''", "5  sent     6 frames to request 1")
+    sent_first = ("4  sent     6 frames to request 1", "5  outcome  completed, text ''")
+
+    def failing_at(entry: int, *lines: str) -> Report:
+        finding = ONCE.model_copy(update={"entries": (entry,)})
+        failed = case("fail", findings=(finding,), lines=lines)
+        return report(TargetResult(card=TargetCard(name="booking"), cases=(failed,)))
+
+    before = failing_at(4, *outcome_first)
+    assert compare(before, failing_at(5, *sent_first)).counts["unchanged"] == 1
+    assert compare(before, failing_at(5)).counts["differently"] == 1
 
 
 def test_other_ids_and_an_entry_in_the_list_of_known_failures_change_nothing() -> None:
@@ -91,7 +105,9 @@ def test_versions_are_told_once_with_the_target_that_has_them() -> None:
         ("pass", "pass", "unchanged"),
         ("pass", "stale", "unchanged"),
         ("stale", "fail", "regressed"),
-        ("pass", "flaky", "regressed"),
+        ("pass", "flaky", "unchanged"),
+        ("flaky", "pass", "unchanged"),
+        ("pass", "policy", "regressed"),
         ("expected", "fail", "unchanged"),
         ("policy", "pass", "fixed"),
         ("fail", "not exercised", "gone"),

@@ -179,9 +179,7 @@ class Conductor:
         """Whether the run is resumed behind a leg that ended so."""
         with self._lock:
             is_paused = any(outcome.state == "paused" for outcome in outcomes)
-            return bool(self._copies) or (
-                is_paused and bool(self._decisions or self._wants_cancel)
-            )
+            return bool(self._copies) or (is_paused and bool(self._decisions or self._wants_cancel))
 
     def _resumed(self) -> Leg:
         # Telling of a decision may make the next one due, which is for the next leg.

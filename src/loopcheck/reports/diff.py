@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -10,6 +11,10 @@ from loopcheck.reports.causes import cause, primary, without_ids
 from loopcheck.reports.difference import KINDS, Change, Difference, Kind, PackageChange, Side
 
 _FAILS: Final = frozenset({"fail", "expected", "policy", "flaky", "target broken"})
+# That a response has been sent is on record before or after what the loop does next, as it happens.
+_SENT: Final = re.compile(r"\s*(?P<entry>\d+)\s+sent\b")
+# Neither the passing nor the failing of what is called flaky is news.
+_FLAKY: Final = ({"pass", "flaky"}, {"flaky"})
 _UNTRIED: Final = frozenset({"not exercised", "not declared", "unscored"})
 
 
@@ -143,6 +148,8 @@ def _kind(old: CaseResult | None, new: CaseResult | None) -> Kind:
     tries = new is not None and new.verdict not in _UNTRIED
     if old is None or new is None or not tried or not tries:
         return "unchanged" if tried == tries else "added" if tries else "gone"
+    if {old.verdict, new.verdict} in _FLAKY:
+        return "unchanged"
     failed, fails = old.verdict in _FAILS, new.verdict in _FAILS
     if failed and fails:
         return "unchanged" if _mismatch(old) == _mismatch(new) else "differently"
@@ -152,10 +159,16 @@ def _kind(old: CaseResult | None, new: CaseResult | None) -> Kind:
 def _mismatch(case: CaseResult) -> tuple[object, ...]:
     """What a case fails by, and where: accepted or not, it is the same failure."""
     finding = primary(case)
-    where = finding.entries[:1] if finding is not None else ()
+    where = [_place(case, entry) for entry in finding.entries[:1]] if finding is not None else []
     scenario, verdict, *what = cause(case)
     broken = verdict == "target broken"
-    return (scenario, broken, tuple(what), where)
+    return (scenario, broken, tuple(what), *where)
+
+
+def _place(case: CaseResult, entry: int) -> int:
+    """The place of an entry of the journal among those whose order is no accident."""
+    sent = [int(found["entry"]) for line in case.lines if (found := _SENT.match(line))]
+    return entry - sum(one < entry for one in sent)
 
 
 def _change(

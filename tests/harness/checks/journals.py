@@ -14,7 +14,7 @@ from loopcheck.harness.checks.interface import run
 from loopcheck.harness.checks.reading import read
 from loopcheck.harness.journal import FORMAT, Entry
 from loopcheck.harness.judge import judge
-from loopcheck.harness.results import CaseResult, CheckResult
+from loopcheck.harness.results import CaseResult, CheckResult, Finding
 from loopcheck.harness.scenario.model import Scenario
 
 Json = dict[str, object]
@@ -24,6 +24,8 @@ TOOLS: Json = {
     "get_weather": {"kind": "read", "args": {"city": "string"}},
 }
 SEAT: Json = {"event": "E1", "seat": 12}
+# What checks said in the test that runs; see the fixture `every_word`.
+SAID: list[str] = []
 
 
 def scenario(**keys: object) -> Scenario:
@@ -226,11 +228,29 @@ class Written:
     def check(self, name: str, *can: str) -> CheckResult:
         """What one check says of this journal."""
         check = next(check for check in CHECKS if check.id == name)
-        return run(check, self.evidence(*can))
+        result = run(check, self.evidence(*can))
+        reason = "" if result.reason is None else f": {result.reason}"
+        SAID.append(f"{result.check} {result.status}{reason}")
+        SAID.extend(map(in_words, result.findings))
+        return result
 
-    def judged(self, *can: str) -> CaseResult:
+    def judged(self, *can: str, limit_unit: str = "rounds") -> CaseResult:
         spec = CaseSpec(self.scenario, self.dialect, self.mode)
-        return judge(self.entries, spec, frozenset(can))
+        result = judge(self.entries, spec, frozenset(can), limit_unit)
+        SAID.append(f"{result.case} {result.verdict}")
+        SAID.extend(map(in_words, result.findings))
+        return result
+
+
+def in_words(found: Finding) -> str:
+    """A finding with all that it says."""
+    why = "" if found.why is None else f"; why: {found.why}"
+    return (
+        f"  {found.check} ({found.level}): {found.sentence}\n"
+        f"    expected {found.expected}\n"
+        f"    seen {found.seen}\n"
+        f"    entries {', '.join(map(str, found.entries))}{why}"
+    )
 
 
 def levels(result: CheckResult) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from journals import Json, Written, call, levels, scenario
 
+pytestmark = pytest.mark.usefixtures("every_word")
+
 
 def spending(limits: Json, *calls_of_turns: int, told: str = "limit", cost: int = 10) -> Written:
     """A loop that carries out so many calls of each turn; each response costs so much."""
@@ -165,3 +167,79 @@ def test_calls_in_another_order_are_the_same() -> None:
 def test_seconds_are_not_judged() -> None:
     result = spending({"seconds": 0.1}, 3).check("limits.kept", "limits")
     assert result.status == "not exercised"
+
+
+def test_a_run_without_responses_repeats_and_spends_nothing() -> None:
+    for limits, can, reason in (
+        ({"repeats": 1}, "repeat_limit", "the model asked for the same 0 times in a row at most"),
+        ({"tokens": 1}, "token_limit", "the run took 0 tokens only"),
+    ):
+        journal = Written(scenario(limits=limits))
+        journal.end("failed")
+        result = journal.check("limits.kept", can)
+        assert (result.status, result.reason) == ("not exercised", reason)
+
+
+def test_a_limit_that_was_reached_by_nothing_was_kept() -> None:
+    for limits, can in (({"repeats": 1}, "repeat_limit"), ({"cost": 0.5}, "cost_limit")):
+        journal = Written(scenario(limits=limits))
+        journal.end("limit")
+        assert journal.check("limits.kept", can).status == "pass"
+
+
+def test_one_round_alone_may_exceed_a_limit() -> None:
+    """Nobody knows before a request what its answer costs."""
+    journal = spending({"tokens": 5}, 1, told="completed")
+    assert journal.check("limits.kept", "token_limit").status == "pass"
+
+
+def test_the_longest_row_counts_however_few_of_it_were_carried_out() -> None:
+    journal = repeating(1, 2, 2, 3, told="completed", executed=1)
+    result = journal.check("limits.kept", "repeat_limit")
+    assert (result.status, result.findings) == ("pass", ())
+
+
+def test_of_several_rows_the_one_counts_that_was_carried_out_most() -> None:
+    journal = repeating(1, 9, 8, 1, 1, told="limit")
+    (finding,) = journal.check("limits.kept", "repeat_limit").findings
+    assert (finding.seen, finding.entries) == ("2 repeats", (19,))
+
+
+def test_calls_that_are_no_json_repeat_by_their_text() -> None:
+    def journal(*texts: str) -> Written:
+        made = Written(scenario(limits={"repeats": 1}))
+        for turn, text in enumerate(texts, 1):
+            made.ask(turn)
+            made.answer(call(f"c{turn}", arguments=text))
+            made.carry()
+            made.result(f"call_c{turn}", "Error: no JSON")
+        made.end("completed")
+        return made
+
+    same = journal('{"seat":1', '{"seat":1').check("limits.kept", "repeat_limit")
+    other = journal('{"seat":1', '{"seat":2').check("limits.kept", "repeat_limit")
+    assert (same.status, other.status) == ("pass", "not exercised")
+
+
+def test_texts_between_end_a_row() -> None:
+    journal = Written(scenario(limits={"repeats": 1}))
+    for turn, calls in enumerate(([call("a")], [], [], [call("b")]), 1):
+        journal.ask(turn)
+        journal.answer(*calls, text="" if calls else "Wait.")
+        journal.carry()
+        for one in calls:
+            journal.result(str(one["call_id"]), journal.execute())
+    journal.end("completed")
+    result = journal.check("limits.kept", "repeat_limit")
+    assert result.reason == "the model asked for the same 1 time in a row at most"
+
+
+def test_a_row_that_is_longer_counts_before_one_that_is_later() -> None:
+    journal = repeating(1, 1, 1, 9, told="limit")
+    (finding,) = journal.check("limits.kept", "repeat_limit").findings
+    assert (finding.seen, finding.entries) == ("2 repeats", (9,))
+
+
+def test_what_was_spent_up_to_the_limit_is_no_proof() -> None:
+    (finding,) = spending({"tokens": 10}, 1, 1, 1).check("limits.kept", "token_limit").findings
+    assert (finding.seen, finding.entries) == ("20 tokens", (12,))

@@ -9,6 +9,8 @@ from journals import Json, Written, call, levels
 
 from loopcheck.fake_providers.script import DialectName
 
+pytestmark = pytest.mark.usefixtures("every_word")
+
 
 def thought(
     name: str, *, position: int = 0, text: str | None = None, kind: str = "think", item_id: str = ""
@@ -234,3 +236,112 @@ def test_a_loop_that_sends_text_alone_cannot_be_seen() -> None:
     assert journal.check("history.carried").status == "not observable"
     journal.entries.pop()
     assert journal.check("history.carried").status == "not exercised"
+
+
+OTHER = reasoning("two", position=1)
+LONG = thought("x" * 60, text="y" * 60)
+
+
+def test_items_are_told_apart_by_their_ids() -> None:
+    items: list[Json | str] = [sent(REASON), sent(OTHER), "a", "b"]
+    assert found(returned([REASON, OTHER], items, dialect="responses")) == ["pass"]
+
+
+def test_a_changed_seal_is_that_of_the_thought_with_the_same_text() -> None:
+    carry = [THINK, thought("two", position=1)]
+    journal = returned(carry, [sent(THINK), sent(carry[1], seal="x", path="m[2]"), "a", "b"])
+    (finding,) = journal.check("history.carried").findings
+    assert finding.seen == "changed at m[2]: seal 'x' for 'seal-two'"
+
+
+def test_what_is_left_is_looked_at_where_something_is_lost() -> None:
+    carry = [THINK, thought("two", position=1)]
+    journal = returned(carry, [sent(carry[1], seal="x"), "a", "b"])
+    (finding,) = journal.check("history.carried").findings
+    assert finding.seen == "changed at input[1]: seal 'x' for 'seal-two'"
+    assert finding.why == (
+        "the history is rebuilt from a model of its own instead of what was received"
+    )
+
+
+def test_long_seals_and_texts_are_shown_in_short() -> None:
+    journal = returned([LONG], [sent(LONG, seal="z" * 60), "a", "b"])
+    (finding,) = journal.check("history.carried").findings
+    assert finding.seen == f"changed at input[1]: seal '{'z' * 9} ... {'z' * 9}' for " + (
+        f"'seal-{'x' * 4} ... {'x' * 9}'"
+    )
+    journal = returned([LONG], [sent(LONG, text="z" * 60), "a", "b"])
+    (finding,) = journal.check("history.carried").findings
+    assert finding.seen == (
+        f"changed at input[1]: text '{'z' * 17} ... {'z' * 17}' for '{'y' * 17} ... {'y' * 17}'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "level"),
+    [({"seal": None, "item_id": None}, "must"), ({"seal": None, "text": "shorter"}, "should")],
+    ids=str,
+)
+def test_the_service_fills_in_a_seal_by_the_id(changes: Json, level: str) -> None:
+    journal = returned([REASON], [sent(REASON, **changes), "a", "b"], dialect="responses")
+    assert levels(journal.check("history.carried")) == [level]
+
+
+def test_each_turn_is_held_to_its_own_thinking() -> None:
+    """The calls of the turn before stand in the request, too."""
+    journal = returned([THINK], [sent(THINK), "a", "b"])
+    journal.answer(call("c"))
+    later = thought("three")
+    journal.entries[-1].update(carry=[later])
+    journal.entries[-1]["calls"] = [{**call("c"), "position": 1}]
+    journal.items.append(sent(later, reply=1))
+    journal.carry(call("c"))
+    journal.items[-1]["reply"] = 1
+    journal.result("call_c", "ok")
+    journal.ask(3)
+    assert found(journal) == ["pass"]
+
+
+def test_what_was_said_before_the_calls_ends_no_turn() -> None:
+    journal = Written(dialect="messages")
+    journal.ask()
+    journal.answer(text="Hello.")
+    said = {"kind": "say", "path": "m[1]", "origin": "sent", "text": "Hello.", "reply": 0}
+    journal.items.append(said)
+    journal.ask(2)
+    journal.answer(call("a"))
+    journal.entries[-1].update(carry=[THINK])
+    journal.entries[-1]["calls"] = [{**call("a"), "position": 1}]
+    journal.items.append(sent(THINK, reply=1))
+    journal.carry(call("a"))
+    journal.items[-1]["reply"] = 1
+    journal.result("call_a", "ok")
+    journal.ask(3)
+    assert found(journal) == ["pass"]
+
+
+def test_what_is_said_right_behind_the_calls_ends_the_turn() -> None:
+    journal = returned([THINK], ["a", "b"], body={"thinking": {"type": "enabled"}})
+    journal.entries.pop()
+    said = {"kind": "say", "path": "m[3]", "origin": "sent", "text": "Done.", "reply": 1}
+    journal.items.insert(3, said)
+    journal.ask(2)
+    assert found(journal) == ["not exercised"]
+
+
+def test_calls_alone_carry_nothing() -> None:
+    result = returned([], ["a", "b"]).check("history.carried")
+    assert result.reason == "no response holds both thinking and calls"
+
+
+def test_a_body_that_is_none_demands_nothing() -> None:
+    journal = returned([THINK], ["a", "b"])
+    for entry in journal.entries:
+        entry["body"] = None
+    assert levels(journal.check("history.carried")) == ["should"]
+
+
+def test_what_is_stored_is_said_by_the_request_of_the_response() -> None:
+    journal = returned([REASON], ["a", "b"], dialect="responses", call_ids=True)
+    journal.entries[1]["body"] = {"store": False}
+    assert levels(journal.check("history.carried")) == ["should"]

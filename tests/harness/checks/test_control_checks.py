@@ -6,6 +6,7 @@ import pytest
 from controlled import OTHER, asking, cancel, decide, disabled, goes_on, leg, paused
 from journals import SEAT, Json, Written, call, honest, levels, one_round
 
+pytestmark = pytest.mark.usefixtures("every_word")
 BOUND = "approval.bound"
 STOPS = "cancel.stops"
 ALLOWED = "execution.allowed"
@@ -205,3 +206,26 @@ class TestCancelling:
         journal.ask(2)
         journal.end("cancelled", "cancelled_by_user")
         assert journal.check(STOPS).status == "pass"
+
+    def test_what_starts_between_a_pause_and_the_confirmation_is_no_breach(self) -> None:
+        journal = one_round(scenario_=asking())
+        cancel(journal)
+        journal.end("paused", "awaiting_approval")
+        journal.execute()
+        leg(journal)
+        journal.end("cancelled", "cancelled_by_user")
+        assert journal.check(STOPS).status == "pass"
+
+
+def test_what_was_approved_is_read_by_the_schema() -> None:
+    journal = approved(arguments={"event": "E1", "seat": "13"}, executed=OTHER)
+    assert journal.check(BOUND).findings == ()
+
+
+def test_all_calls_that_wait_are_named() -> None:
+    journal = one_round(scenario_=asking())
+    waiting = [{"call_id": f"c{tool}", "tool": tool} for tool in ("reserve_seat", "get_weather")]
+    journal.end("paused", "awaiting_approval", pending=waiting)
+    journal.ask(2)
+    (finding,) = journal.check(BOUND).findings
+    assert finding.expected == "nothing new while reserve_seat, get_weather waits for a person"

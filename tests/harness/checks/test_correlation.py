@@ -7,6 +7,7 @@ from journals import Json, Written, call, honest, levels, one_round, scenario
 
 from loopcheck.harness.results import CheckResult
 
+pytestmark = pytest.mark.usefixtures("every_word")
 SKY: Json = {"city": "Basel"}
 SEA: Json = {"city": "Brest"}
 
@@ -212,47 +213,6 @@ def test_empty_ids_may_be_replaced() -> None:
     assert levels(journal.check("correlation.answered")) == []
 
 
-def weather(*calls: Json) -> tuple[Written, list[str]]:
-    journal = one_round(*calls)
-    results = [journal.execute("get_weather", {"city": city}) for city in ("Basel", "Brest")]
-    journal.carry()
-    return journal, results
-
-
-def test_swapped_results_fail() -> None:
-    journal, (basel, brest) = weather(
-        call("sky", "get_weather", SKY), call("sea", "get_weather", SEA)
-    )
-    journal.result("call_sky", brest)
-    journal.result("call_sea", basel)
-    journal.ask(2)
-    result = journal.check("correlation.own-result")
-    assert result.status == "fail"
-    first, second = result.findings
-    assert first.expected == "the result of call sky under 'call_sky'"
-    assert first.seen == ("that of call sea in request 2: '" + brest.replace("'", "") + "'")
-    assert first.entries == (8, 6)
-    assert second.entries == (8, 4)
-
-
-def test_wrapped_results_and_errors_pass() -> None:
-    journal, (basel, _) = weather(call("sky", "get_weather", SKY), call("sea", "get_weather", SEA))
-    journal.result("call_sky", f"Result:\n{basel}\n(end)")
-    journal.result("call_sea", "Error: timeout")
-    journal.ask(2)
-    assert levels(journal.check("correlation.own-result")) == []
-
-
-def test_a_result_with_two_tokens_fails() -> None:
-    journal, (basel, brest) = weather(
-        call("sky", "get_weather", SKY), call("sea", "get_weather", SEA)
-    )
-    journal.result("call_sky", basel + brest)
-    journal.result("call_sea", brest)
-    journal.ask(2)
-    assert levels(journal.check("correlation.own-result")) == ["must"]
-
-
 def test_only_errors_exercise_nothing() -> None:
     journal = two_rounds(call("a"), results=[("call_a", "Error")])
     result = journal.check("correlation.own-result")
@@ -260,64 +220,6 @@ def test_only_errors_exercise_nothing() -> None:
         "not exercised",
         "no result in any request carries a token",
     )
-
-
-def test_equal_calls_may_share_a_result_but_should_not() -> None:
-    twins = (call("a", "get_weather", SKY), call("b", "get_weather", SKY))
-    for runs, expected in ((1, []), (2, ["should"])):
-        journal = one_round(*twins)
-        results = [journal.execute("get_weather", dict(SKY)) for _ in range(runs)]
-        journal.carry()
-        journal.result("call_a", results[0])
-        journal.result("call_b", results[0])
-        journal.ask(2)
-        assert levels(journal.check("correlation.own-result")) == expected
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_an_id_that_was_repeated_does_not_say_which_is_which(order: tuple[int, int]) -> None:
-    journal, results = weather(
-        call("sky", "get_weather", SKY, call_id="x"), call("sea", "get_weather", SEA, call_id="x")
-    )
-    for place in order:
-        journal.result("x", results[place])
-    journal.ask(2)
-    assert levels(journal.check("correlation.own-result")) == []
-
-
-def test_a_repeated_id_needs_the_result_of_each() -> None:
-    journal, (basel, _) = weather(
-        call("sky", "get_weather", SKY, call_id="x"), call("sea", "get_weather", SEA, call_id="x")
-    )
-    journal.result("x", basel)
-    journal.result("x", basel)
-    journal.ask(2)
-    assert levels(journal.check("correlation.own-result")) == ["must"]
-
-
-def test_an_id_of_an_earlier_turn_keeps_each_result_apart() -> None:
-    journal = one_round(call("sky", "get_weather", SKY, call_id="x"))
-    basel = journal.execute("get_weather", dict(SKY))
-    journal.carry()
-    journal.result("x", basel)
-    journal.ask(2)
-    journal.answer(call("sea", "get_weather", SEA, call_id="x"))
-    journal.execute("get_weather", dict(SEA))
-    journal.carry()
-    journal.result("x", basel)
-    journal.ask(3)
-    (finding,) = journal.check("correlation.own-result").findings
-    assert finding.expected == "the result of call sea under 'x'"
-
-
-def test_the_result_of_an_execution_that_went_astray_is_no_mix_up() -> None:
-    journal = one_round(call("sky", "get_weather", SKY))
-    result = journal.execute("get_weather", {"city": "Bas"})
-    journal.carry()
-    journal.result("call_sky", result)
-    journal.ask(2)
-    assert levels(journal.check("correlation.own-result")) == []
-    assert levels(journal.check("execution.exact-arguments")) == ["must"]
 
 
 def sent_back(issued: str, held: str, *, sent: str = "whole") -> CheckResult:
@@ -364,18 +266,130 @@ def test_a_call_may_go_back_as_it_was_approved() -> None:
     assert levels(journal.check("correlation.known-id")) == []
 
 
-@pytest.mark.parametrize(
-    ("kept", "changed"), [(SKY, "sea"), (SEA, "sky")], ids=["first-twice", "last-twice"]
-)
-def test_a_call_that_took_the_arguments_of_another_is_named(kept: Json, changed: str) -> None:
-    journal, results = weather(
-        call("sky", "get_weather", SKY, call_id="x"), call("sea", "get_weather", SEA, call_id="x")
-    )
-    journal.items = [item for item in journal.items if item["kind"] != "call"]
-    journal.carry(*(call("any", "get_weather", kept, call_id="x") for _ in range(2)))
-    for result in results:
-        journal.result("x", result)
+class TestOneFindingForEach:
+    """What a later request merely repeats is not found again, and nothing else is left out."""
+
+    def test_missing_results_of_calls_that_share_an_id(self) -> None:
+        twins = (call("a", call_id="x"), call("b", call_id="x"))
+        assert len(two_rounds(*twins, results=[]).check("correlation.answered").findings) == 2
+
+    def test_missing_results_under_one_label(self) -> None:
+        """Labels of turns beyond the script repeat."""
+        journal = one_round(call("a", call_id="id1"))
+        journal.carry()
+        journal.ask(2)
+        journal.answer(call("a", call_id="id2"))
+        journal.carry()
+        journal.ask(3)
+        assert len(journal.check("correlation.answered").findings) == 2
+
+    def test_a_missing_result_that_comes_twice_later_on(self) -> None:
+        journal = two_rounds(call("a"), results=[])
+        for _ in range(2):
+            journal.result("call_a", "ok")
+        journal.ask(2, 2)
+        seen = [found.seen for found in journal.check("correlation.answered").findings]
+        assert [text.partition(",")[0] for text in seen] == ["none", "2"]
+
+    def test_results_that_grow_in_number(self) -> None:
+        journal = two_rounds(call("a"), results=[("call_a", "1"), ("call_a", "2")])
+        journal.result("call_a", "3")
+        journal.ask(2, 2)
+        (finding,) = journal.check("correlation.answered").findings
+        assert finding.seen.startswith("2, under id")
+
+    def test_sisters_that_are_lost_in_two_turns(self) -> None:
+        journal = one_round(call("a"), call("b"))
+        for turn, labels in ((2, ("c", "d")), (3, ("e", "f"))):
+            journal.carry(journal.given[0])
+            journal.result(str(journal.given[0]["call_id"]), "ok")
+            journal.ask(turn)
+            journal.answer(*map(call, labels))
+        assert [found.seen for found in journal.check("correlation.answered").findings] == [
+            "request 2 holds nothing of b",
+            "request 3 holds nothing of d",
+        ]
+
+    def test_results_without_calls(self) -> None:
+        journal = two_rounds(call("a"), results=[("call_a", "ok"), ("x", "ok"), ("y", "ok")])
+        journal.ask(2, 2)
+        assert len(journal.check("correlation.known-id").findings) == 2
+
+    def test_calls_that_were_never_issued(self) -> None:
+        journal = one_round(call("a"))
+        journal.carry(call("a"), call("x"), call("y"))
+        journal.ask(2)
+        seen = [found.seen for found in journal.check("correlation.known-id").findings]
+        assert seen == [
+            f"1 call of reserve_seat under 'call_{name}' in request 2, never issued"
+            for name in ("x", "y")
+        ]
+
+    def test_calls_that_came_back_changed(self) -> None:
+        journal = one_round(call("a"), call("b"))
+        other = [call(label, arguments={"event": "E9", "seat": 9}) for label in "abcd"]
+        journal.carry(call("made up"), *other[:2])
+        journal.ask(2)
+        journal.answer(call("c"), call("d"))
+        journal.carry(*other[2:])
+        journal.ask(3)
+        found = journal.check("correlation.known-id").findings
+        assert [one.expected for one in found if one.level == "should"] == [
+            f'{{"event": "E1", "seat": 12}} for call {label}' for label in "abcd"
+        ]
+
+
+def test_a_call_that_was_never_issued_is_missing_its_result_all_the_same() -> None:
+    journal = one_round(call("a"))
+    journal.carry(call("a"), call("x"))
+    journal.result("call_a", "ok")
     journal.ask(2)
+    (finding,) = journal.check("correlation.answered").findings
+    assert (finding.expected, finding.entries) == ("1 result for call 'call_x' in request 2", (4,))
+
+
+OTHER: Json = {"event": "E2", "seat": 7}
+
+
+def test_a_lost_sister_is_found_under_new_ids_where_there_was_one_attempt() -> None:
+    journal = two_rounds(call("first"), results=[("call_first", "ok")])
+    journal.answer(call("a"), call("b", arguments=OTHER))
+    journal.carry(call("a", call_id="new"))
+    journal.result("new", "ok")
+    journal.ask(3)
+    (finding,) = journal.check("correlation.answered").findings
+    assert finding.seen == "request 3 holds nothing of b"
+
+
+@pytest.mark.parametrize(
+    ("ids", "held", "lost"),
+    [(("", ""), "new", False), (("id2", "id3"), "new", False), (("id2", "id3"), "id2", True)],
+)
+def test_of_two_attempts_an_id_tells_which_one_was_taken(
+    ids: tuple[str, str], held: str, lost: bool
+) -> None:
+    journal = one_round(call("a", call_id=""))
+    journal.ask(1, 2)
+    calls = (call("b", call_id=ids[0]), call("c", call_id=ids[1], arguments=OTHER))
+    journal.answer(*calls)
+    journal.carry(call("b", call_id=held))
+    journal.result(held, "ok")
+    journal.ask(2)
+    assert levels(journal.check("correlation.answered")) == (["must"] if lost else [])
+
+
+def test_an_end_without_a_reason_is_told_by_its_state() -> None:
+    journal = one_round()
+    journal.end("failed")
+    (finding,) = journal.check("correlation.answered").findings
+    assert finding.seen == "the run ended: failed"
+
+
+def test_results_and_arguments_are_shown_in_short() -> None:
+    journal = two_rounds(call("a"), results=[("call_a", "ok"), ("x", "z" * 90)])
     (finding,) = journal.check("correlation.known-id").findings
-    assert finding.expected.endswith(f"for call {changed}")
-    assert levels(journal.check("correlation.own-result")) == []
+    assert finding.seen == f"a result under 'x' (messages[3]): '{'z' * 27} ... {'z' * 27}'"
+    changed = sent_back(f'{{"event":"{"y" * 90}"}}', f'{{"event":"{"z" * 90}"}}')
+    (finding,) = changed.findings
+    assert finding.expected == f'{{"event":"{"y" * 27} ... {"y" * 35}"}} for call book'
+    assert finding.seen.startswith(f'{{"event":"{"z" * 27} ... {"z" * 35}"}} under')

@@ -5,6 +5,8 @@ from __future__ import annotations
 from controlled import OTHER, WAITS, cancel, decide, died, leg, paused
 from journals import SEAT, Written, one_round
 
+from loopcheck.harness.checks.evidence import Ended
+
 
 def states(journal: Written) -> list[list[str]]:
     return [[end.state for end in ends] for ends in journal.evidence().ends]
@@ -102,3 +104,11 @@ def test_ends_of_processes_are_no_cancellation() -> None:
     journal = one_round()
     died(journal)
     assert journal.evidence().cancelled_n is None
+
+
+def test_an_end_tells_all_that_the_loop_said_of_it() -> None:
+    journal = one_round()
+    journal.end("failed", "KeyError", "Sorry.", exception="KeyError")
+    assert journal.evidence().outcome == Ended(
+        n=4, state="failed", reason="KeyError", text="Sorry.", exception="KeyError"
+    )

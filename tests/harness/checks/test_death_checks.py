@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from controlled import died, leg
 from journals import SEAT, TOOLS, Json, Written, call, levels, one_round, scenario
 
+pytestmark = pytest.mark.usefixtures("every_word")
 CITY: Json = {"city": "Basel"}
 RECOGNISES: Json = {
     **TOOLS,

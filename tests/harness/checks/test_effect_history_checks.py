@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from journals import Json, Written, call, honest, levels, one_round
 
+pytestmark = pytest.mark.usefixtures("every_word")
 KEY: Json = {"event": "E1"}
 
 
@@ -108,3 +109,40 @@ def test_one_request_continues_nothing_and_none_breaks_no_rule() -> None:
     journal.ask()
     assert journal.check("history.continuous").status == "not exercised"
     assert journal.check("history.valid").status == "pass"
+
+
+def test_operations_are_told_apart_by_tool_and_key() -> None:
+    journal = one_round()
+    journal.execute(operation={"event": "E1", "seat": 1})
+    journal.execute(operation={"event": "E1", "seat": 2})
+    journal.execute("get_weather", {}, effect=True, operation={"event": "E1", "seat": 1})
+    assert journal.check("effect.once").findings == ()
+
+
+def test_the_order_of_its_members_changes_no_key() -> None:
+    journal = one_round()
+    journal.execute(operation={"event": "E1", "seat": 1})
+    journal.execute(operation={"seat": 1, "event": "E1"})
+    (finding,) = journal.check("effect.once").findings
+    assert finding.seen == "2 effects, from book and execution 2"
+
+
+def test_a_refusal_without_a_place_names_none() -> None:
+    journal = refused("C1", "I")
+    journal.entries[-1].update(param=None, message="x" * 300)
+    (finding,) = journal.check("history.valid").findings
+    assert finding.seen == f"status 400: {'x' * 97} ... {'x' * 97}"
+
+
+def test_a_refusal_of_a_request_that_is_not_there_is_its_own_proof() -> None:
+    journal = refused("C1", "I")
+    journal.entries[-1]["request"] = 7
+    (finding,) = journal.check("history.valid").findings
+    assert (finding.expected, finding.entries) == ("rule C1 kept in request 7", (5,))
+
+
+def test_history_that_was_never_issued_needs_no_words() -> None:
+    journal = one_round()
+    journal.ask(2, role="divergent")
+    (finding,) = journal.check("history.continuous").findings
+    assert finding.seen == "history that was never issued"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from journals import SEAT, TOOLS, Json, Written, call, honest, levels, one_round, scenario
 
+pytestmark = pytest.mark.usefixtures("every_word")
 CHECKS = (
     "execution.complete-only",
     "execution.allowed",
@@ -86,13 +87,6 @@ def test_other_arguments_than_those_of_an_incomplete_response_are_a_must(ends: s
     journal = ended(call("book"), ends=ends)
     journal.execute(arguments=OTHER)
     assert found(journal) == {"execution.complete-only": ["must"]}
-
-
-def test_a_response_whose_request_is_unknown_proves_no_offer() -> None:
-    journal = one_round()
-    journal.entries[1]["role"] = "side"
-    journal.execute()
-    assert found(journal) == {}
 
 
 def test_a_whole_call_of_a_failed_response_is_a_must() -> None:
@@ -296,68 +290,6 @@ def test_the_last_arguments_of_two_calls_used_twice_are_not_exact() -> None:
     assert found(journal) == {"execution.exact-arguments": ["must"]}
 
 
-@pytest.mark.parametrize(("can", "level"), [((), "should"), (("validates",), "must")])
-def test_what_breaks_the_schema_that_was_sent(can: tuple[str, ...], level: str) -> None:
-    arguments: Json = {"event": "E1", "seat": "window"}
-    journal = one_round(call("book", arguments=arguments))
-    journal.execute(arguments=arguments)
-    (finding,) = journal.check("execution.allowed", *can).findings
-    assert finding.level == level
-    assert finding.expected == "an error result: seat: 'window' is not of type 'integer'"
-
-
-def test_null_and_absent_are_one_to_the_schema() -> None:
-    declared: Json = {
-        "type": "object",
-        "properties": {"note": {"type": ["string", "null"]}, "size": {"type": "integer"}},
-        "required": ["note"],
-    }
-    journal = one_round(
-        call("p", "ping", {"note": None}),
-        scenario_=scenario(tools={"ping": {"kind": "read", "schema": declared}}),
-    )
-    journal.execute("ping", {"size": None})
-    assert found(journal, "validates") == {}
-
-
-def test_a_schema_that_is_none_holds_nobody() -> None:
-    journal = Written()
-    journal.ask()
-    journal.entries[-1]["tools"] = [{"name": "reserve_seat", "schema": {"type": "nonsense"}}]
-    journal.answer(call("book"))
-    journal.execute()
-    assert found(journal, "validates") == {}
-
-
-@pytest.mark.parametrize("choice", ["none", {"type": "none"}])
-def test_a_tool_that_the_request_withheld(choice: object) -> None:
-    journal = Written()
-    journal.ask(tool_choice=choice)
-    journal.answer(call("book"))
-    journal.execute()
-    assert found(journal) == {"execution.allowed": ["should"]}
-
-
-def test_a_tool_that_the_request_did_not_offer() -> None:
-    journal = Written()
-    journal.ask(tools=["get_weather"])
-    journal.answer(call("book"))
-    journal.execute()
-    (finding,) = journal.check("execution.allowed").findings
-    assert finding.expected == (
-        '0 executions of reserve_seat: request 1 offered get_weather, tool_choice "auto"'
-    )
-
-
-def test_a_name_with_a_prefix_is_offered() -> None:
-    journal = Written()
-    journal.ask()
-    journal.entries[-1]["tools"] = [{"name": "P-reserve_seat", "schema": {"type": "object"}}]
-    journal.answer(call("book"))
-    journal.execute()
-    assert found(journal) == {}
-
-
 def test_what_was_meant_stands_beside_what_ran() -> None:
     meant = {"as": "book", "tool": "reserve_seat", "raw_args": CUT, "meant": {"seat": 12}}
     journal = Written(scenario(turns=[{"calls": [meant], "stop": "length"}]))
@@ -366,3 +298,84 @@ def test_what_was_meant_stands_beside_what_ran() -> None:
     journal.execute(arguments={"event": "E1", "seat": 1})
     (found,) = journal.check("execution.complete-only").findings
     assert found.seen.endswith('{"event":"E1","seat":1 and then stop length (seat=12 was meant)')
+
+
+def test_a_repetition_is_that_of_the_latest_attempt_that_asked_for_it() -> None:
+    """An earlier attempt failed: what it asked for is not held against the one that ran."""
+    journal = ended(call("book"), ends="failed", fault="reset")
+    journal.ask(1, 2)
+    journal.answer(call("book", call_id="call_again"))
+    journal.execute()
+    journal.carry()
+    journal.ask(2)
+    journal.answer(text="Wait.")
+    journal.execute()
+    assert found(journal) == {"execution.once": ["must"]}
+
+
+def test_every_response_before_is_looked_at() -> None:
+    journal = one_round()
+    journal.execute()
+    journal.carry()
+    for turn in (2, 3):
+        journal.ask(turn)
+        journal.answer(text="Wait.")
+    journal.execute()
+    assert found(journal) == {"execution.once": ["must"]}
+
+
+def test_of_several_whole_calls_the_one_that_ran_is_named() -> None:
+    journal = ended(call("a"), call("b", arguments=OTHER), ends="marked")
+    journal.execute(arguments=OTHER)
+    journal.execute(arguments=OTHER)
+    result = journal.check("execution.complete-only")
+    assert levels(result) == ["should", "should"]
+    assert {one.expected for one in result.findings} == {"0 executions of reserve_seat for call b"}
+
+
+def test_loose_arguments_are_read_by_the_schema_too() -> None:
+    journal = one_round(call("book", arguments='{"event":"E1","seat":"7","seat":"12"}'))
+    journal.execute()
+    assert found(journal) == {"execution.complete-only": ["should"]}
+
+
+def test_only_what_differs_from_what_ran_was_meant() -> None:
+    meant = {
+        "as": "book",
+        "tool": "reserve_seat",
+        "raw_args": CUT,
+        "meant": {"event": "E1", "seat": 12},
+    }
+    journal = Written(scenario(turns=[{"calls": [meant], "stop": "length"}]))
+    journal.ask()
+    journal.answer(call("book", arguments=CUT, sent="cut"), ends="marked", stop="length")
+    journal.execute(arguments={"event": "E1", "seat": 1})
+    (found,) = journal.check("execution.complete-only").findings
+    assert found.seen.endswith(
+        'only a part of {"event":"E1","seat":1 and then stop length (seat=12 was meant)'
+    )
+
+
+def test_the_call_that_has_not_run_is_the_one_that_was_meant() -> None:
+    journal = one_round(call("a"), call("b", arguments=OTHER))
+    journal.execute()
+    journal.execute(arguments={"event": "E7", "seat": 7})
+    (finding,) = journal.check("execution.exact-arguments").findings
+    assert finding.expected == 'reserve_seat with {"event": "E1", "seat": 1} (call b)'
+    assert finding.why is None
+
+
+def test_fragments_are_those_of_calls_with_the_same_values() -> None:
+    """Two calls have these names, and only one has any of these values."""
+    journal = one_round(call("a"), call("b", arguments={"event": "E2", "seat": 7, "row": 1}))
+    journal.execute(arguments={"event": "E2", "seat": 9})
+    (finding,) = journal.check("execution.exact-arguments").findings
+    assert finding.why is None
+
+
+def test_all_tools_that_were_asked_for_are_named() -> None:
+    calls = (call("sky", "get_weather", {"city": "Basel"}), call("x", "drop_tables", {}))
+    journal = one_round(*calls, call("cut", "get_weather", {}, sent="none"))
+    journal.execute()
+    (finding,) = journal.check("execution.allowed").findings
+    assert finding.expected == "only calls of the latest response: get_weather, drop_tables"

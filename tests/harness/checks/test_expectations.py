@@ -7,6 +7,7 @@ from journals import SEAT, Json, Written, call, honest, levels, one_round, scena
 
 from loopcheck.harness.results import Finding
 
+pytestmark = pytest.mark.usefixtures("every_word")
 SKY: Json = {"city": "Basel"}
 
 
@@ -259,3 +260,123 @@ def test_a_turn_that_had_to_be_reached(state: str, ends: str, expected: list[str
     journal.answer(call("book"), ends=ends, fault=None if ends == "well" else "reset")
     journal.end(state)
     assert levels(journal.check("scenario.expects")) == expected
+
+
+def test_quantities_of_alternatives_are_read_by_the_schema_too() -> None:
+    text = {"event": "E1", "seat": "12"}
+    journal = booked(1, must={"executions": {"reserve_seat": {"any_of": [3, [text]]}}})
+    assert findings(journal) == []
+    two = booked(2, must={"executions": {"reserve_seat": [text]}})
+    assert [found.entries for found in findings(two)] == [(7, 4)]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "times", "expected", "entries"),
+    [
+        ({"at_least": 2}, 2, None, ()),
+        ([], 1, "exactly none of reserve_seat", (4,)),
+        ({"any_of": [1, {"at_most": 2}]}, 3, "1 execution or at most 2 executions", (10, 4, 7)),
+        ({"any_of": [4, {"at_least": 5}]}, 3, "4 executions or at least 5 executions", None),
+        ({"any_of": [[SEAT, SEAT], 1]}, 3, None, (10, 4, 7)),
+    ],
+    ids=str,
+)
+def test_how_much_is_too_much(
+    quantity: object, times: int, expected: str | None, entries: tuple[int, ...] | None
+) -> None:
+    journal = booked(times, must={"executions": {"reserve_seat": quantity}})
+    found = findings(journal)
+    assert (found == []) is (entries == ())
+    for one in found:
+        assert expected is None or one.expected.startswith(expected)
+        assert one.entries == (entries or (len(journal.entries), 4, 7, 10))
+
+
+def test_an_order_is_read_with_or_without_spaces() -> None:
+    chain = "b.started<a.started"
+    journal = one_round(call("a"), call("b"), scenario_=scenario(**expecting(order=[chain])))
+    journal.execute(label="a")
+    journal.execute(label="b")
+    assert len(findings(journal)) == 1
+
+
+def test_each_order_is_judged_by_itself() -> None:
+    """The gate of the first was let go, the second was not kept."""
+    chains = ["b.ended < a.ended", "b.started < a.started"]
+    journal = one_round(call("a"), call("b"), scenario_=scenario(**expecting(order=chains)))
+    journal.execute(label="a")
+    journal.execute(label="b")
+    journal.note("gate", gate="a.ended waits for b.ended", how="forced")
+    (finding,) = findings(journal)
+    assert finding.expected == "b.started before a.started"
+
+
+def test_points_of_one_entry_have_no_order() -> None:
+    journal = one_round(
+        call("a"), call("b"), scenario_=scenario(**expecting(order=["b.asked < a.asked"]))
+    )
+    assert findings(journal) == []
+
+
+def test_an_outcome_without_a_reason_is_told_by_its_state() -> None:
+    journal = one_round(scenario_=scenario(**expecting(outcome="failed")))
+    journal.end("completed")
+    (finding,) = findings(journal)
+    assert (finding.expected, finding.seen) == ("outcome failed", "completed")
+
+
+@pytest.mark.parametrize(("must_reach", "expected"), [(True, [2, 3]), (False, [])])
+def test_only_turns_that_have_to_be_reached_are_missed(
+    must_reach: bool, expected: list[int]
+) -> None:
+    turns = [{"say": "Done.", "must_reach": must_reach} for _ in range(3)]
+    journal = Written(scenario(turns=turns))
+    journal.ask()
+    journal.answer(text="Done.")
+    journal.end("completed")
+    assert [(found.expected, found.seen) for found in findings(journal)] == [
+        (f"turn {number} is asked for", "the run ended before: completed") for number in expected
+    ]
+
+
+def test_a_result_is_shown_in_short_and_where_it_stands() -> None:
+    (finding,) = findings(answered("own", result="x" * 200))
+    assert (finding.seen, finding.entries) == (f"{'x' * 47} ... {'x' * 47}", (7,))
+    (finding,) = findings(answered("own", result=""))
+    assert finding.seen == "''"
+
+
+def test_a_run_that_stopped_told_no_error_either() -> None:
+    """It went on from nothing, so that nothing could stand in a request."""
+    journal = one_round(scenario_=scenario(**expecting(results={"book": "error"})))
+    journal.end("failed", "KeyError")
+    (finding,) = findings(journal)
+    assert (finding.expected, finding.seen) == ("result of book: error", "no result")
+
+
+def test_turns_are_counted_each_by_its_number() -> None:
+    journal = Written(scenario(**expecting(requests={"turn1": 2, "turn2": 1})))
+    for turn in (1, 1, 2):
+        journal.ask(turn)
+    assert findings(journal) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "ends", "count"),
+    [("slow", "well", 1), (None, "unmarked", 1), (None, "failed", 1), (None, "well", 2)],
+)
+def test_a_repeat_is_one_after_a_fault(fault: str | None, ends: str, count: int) -> None:
+    journal = Written(scenario(**expecting(requests={"total": count})))
+    journal.ask()
+    journal.answer(fault=fault, ends=ends)
+    journal.ask(1, 2)
+    assert findings(journal) == []
+
+
+def test_a_refused_request_between_changes_no_repeat() -> None:
+    journal = Written(scenario(**expecting(requests={"total": 2})))
+    journal.ask(role="refused")
+    journal.ask()
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.ask(1, 2)
+    assert findings(journal) == []

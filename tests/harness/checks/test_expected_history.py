@@ -10,6 +10,8 @@ from journals import Json, Written, call, levels, one_round, scenario
 from loopcheck.harness.results import Finding
 from loopcheck.harness.world.images import png
 
+pytestmark = pytest.mark.usefixtures("every_word")
+
 
 def expecting(history: Json, *, level: str = "must") -> Json:
     """A scenario's expectation of what turn 2 is asked for with."""
@@ -179,3 +181,88 @@ def test_expectations_keep_their_level() -> None:
     journal.end()
 
     assert levels(journal.check("scenario.expects")) == ["should"]
+
+
+def test_a_call_that_was_never_issued_is_told_by_its_id() -> None:
+    journal = two_calls(calls=["a", "b"], results=["a", "b"])
+    journal.carry(call("?", call_id="made up"))
+    journal.result("made up", "ok")
+    journal.result("nobody's", "ok")
+    (found,) = asked(journal)
+    assert (found.expected, found.seen) == (
+        "turn2 is asked for with calls a, b",
+        "a, b, 'made up'",
+    )
+    journal.scenario = scenario(**expecting({"results": ["a", "b"]}))
+    (found,) = journal.check("scenario.expects").findings
+    assert found.seen == "a, b, 'made up', \"nobody's\""
+
+
+def test_a_later_attempt_is_told_with_its_number() -> None:
+    journal = Written(scenario(**expecting({"lacks": ["call book"]})))
+    for attempt in (1, 2):
+        journal.ask(1, attempt)
+        journal.answer(call("book", call_id=f"id{attempt}"))
+    journal.carry(call("book", call_id="id2"))
+    (found,) = asked(journal)
+    assert found.seen == "user, call book/2"
+
+
+def test_each_turn_has_its_own_history() -> None:
+    history: Json = {"turn2": {"last": "user"}, "turn3": {"lacks": ["call book"]}}
+    journal = one_round(scenario_=scenario(expect={"must": {"history": history}}))
+    journal.carry()
+    journal.result("call_book", journal.execute())
+    journal.ask(2)
+    journal.ask(3)
+    found = journal.check("scenario.expects").findings
+    assert [(one.expected, one.entries) for one in found] == [
+        ("turn2 is asked for with user at its end", (7,)),
+        ("turn3 is asked for with no call book", (8,)),
+    ]
+
+
+def test_one_finding_for_a_turn_however_often_it_is_asked_for() -> None:
+    journal = two_calls(last="user")
+    journal.ask(2)
+    (found,) = asked(journal)
+    assert (found.seen, found.entries) == ("result b", (10,))
+
+
+def test_an_empty_conversation_ends_with_nothing() -> None:
+    journal = Written(scenario(**expecting({"last": "user"})))
+    journal.ask()
+    journal.answer(text="Done.")
+    journal.items.clear()
+    (found,) = asked(journal)
+    assert (found.expected, found.seen) == ("turn2 is asked for with user at its end", "nothing")
+
+
+def test_a_conversation_without_calls_is_held_to_its_texts() -> None:
+    journal = Written(scenario(**expecting({"last": "say"})))
+    journal.ask()
+    journal.answer(text="Which day?")
+    assert len(asked(journal)) == 1
+
+
+def test_parts_of_one_message_are_one_however_many() -> None:
+    journal = Written(scenario(**expecting({"sent": ["user", "user", "user"]})))
+    journal.ask()
+    journal.answer(text="Hello.")
+    for path, origin in (
+        ("m[1].content[0]", "sent"),
+        ("m[1].content[1]", "sent"),
+        ("m[1].content[2]", "sent"),
+        ("m[2].content[0]", "stored"),
+        ("m[2].content[1]", "sent"),
+    ):
+        journal.items.append({"kind": "user", "path": path, "origin": origin, "text": "and"})
+    assert asked(journal) == []
+
+
+def test_two_messages_without_parts_are_two() -> None:
+    journal = Written(scenario(**expecting({"sent": ["user", "user"]})))
+    journal.ask()
+    journal.answer(text="Hello.")
+    journal.items.append({"kind": "user", "path": "m[1]", "origin": "sent", "text": "Monday."})
+    assert asked(journal) == []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import SEAT, Written, call, one_round
+from journals import SEAT, Json, Written, call, one_round
 
-from loopcheck.harness.checks.matching import is_complete, match, pair_up
+from loopcheck.harness.checks.matching import equal_calls, is_complete, match, pair_up
+from loopcheck.harness.checks.tokens import owners
 from loopcheck.harness.checks.values import Reading
 
 COSTS = st.lists(
@@ -147,3 +149,57 @@ def test_calls_of_a_later_attempt_are_named_with_it() -> None:
     journal.answer(call("a"))
     journal.execute()
     assert matched(journal) == {1: "a/2"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (call("a"), call("b"), True),
+        (call("a"), call("b", "get_weather"), False),
+        (call("a", arguments='{"x":1}'), call("b", arguments='{ "x": 1.0 }'), True),
+        (call("a", arguments='{"x":1}'), call("b", arguments='{"x":2}'), False),
+        (call("a", arguments='{"x":'), call("b", arguments='{"x":'), True),
+        (call("a", arguments='{"x":'), call("b", arguments='{"y":'), False),
+        (call("a", arguments='{"x":1}', sent="cut"), call("b", arguments='{ "x":1}'), False),
+    ],
+)
+def test_calls_are_equal_by_tool_and_arguments(one: Json, other: Json, equal: bool) -> None:
+    left, right = one_round(one, other).evidence().responses[0].calls
+    assert equal_calls(left, right) is equal
+    assert equal_calls(right, left) is equal
+
+
+def test_whose_token_a_result_carries() -> None:
+    journal = one_round(call("a"), call("b", arguments={"event": "E2", "seat": 7}))
+    first, second = journal.execute(), journal.execute(arguments={"event": "E2", "seat": 7})
+    stray = journal.execute("get_weather", {"city": "Basel"})
+    evidence = journal.evidence()
+    a, b = evidence.responses[0].calls
+    tokens = owners(evidence)
+    assert tokens.own(a) == {"tok-001"}
+    assert tokens.own(b) == {"tok-002"}
+    assert [tokens.foreign(text, a) for text in (first, second, stray)] == [False, True, True]
+    assert tokens.names(f"{second}{stray}") == "call b and get_weather"
+
+
+def test_a_token_is_that_of_the_call_of_its_own_response_first() -> None:
+    journal = one_round(call("a"))
+    journal.execute()
+    journal.carry()
+    journal.ask(2)
+    journal.answer(call("b"))
+    journal.execute()
+    tokens = owners(journal.evidence())
+    assert tokens.names("tok-001") == "call a"
+    assert tokens.names("tok-002") == "call b"
+
+
+def test_a_token_of_arguments_that_no_call_has_is_loose() -> None:
+    journal = one_round(call("a"))
+    journal.execute(arguments={"event": "E9", "seat": 9})
+    evidence = journal.evidence()
+    (a,) = evidence.responses[0].calls
+    tokens = owners(evidence)
+    assert tokens.own(a) == frozenset()
+    assert tokens.foreign("tok-001", a) is False
+    assert tokens.names("tok-001") == "reserve_seat"

@@ -10,6 +10,7 @@ from loopcheck.fake_providers.script import DialectName
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.judge import judge
 
+pytestmark = pytest.mark.usefixtures("every_word")
 CUT = '{"event":"E1","seat":1'
 
 
@@ -270,3 +271,100 @@ def test_a_limit_is_exact_in_the_targets_own_unit(
             "not observable",
             "the target's limit counts graph steps",
         )
+
+
+def test_a_refusal_is_one_whatever_the_stop_reason() -> None:
+    assert named(last(refusal="I cannot.", final="")) == ["must"]
+    assert named(last(stop="refusal", dialect="messages")) == ["must"]
+
+
+def test_errors_and_texts_are_shown_in_short() -> None:
+    journal = one_round()
+    journal.ask(2, role="refused")
+    journal.note(
+        "refused", request=2, rule="C1", grade="I", status=400, message="x" * 90, param=None
+    )
+    journal.end(text="y" * 90)
+    (finding,) = journal.check("outcome.named").findings
+    assert finding.seen == (
+        f"completed, text '{'y' * 27} ... {'y' * 27}' (2 requests, 0 executions; "
+        f"the last answer: status 400: {'x' * 37} ... {'x' * 37})"
+    )
+
+
+def test_calls_that_were_never_sent_are_not_counted() -> None:
+    journal = last(call("book", sent="none"), ends="failed", fault="reset")
+    (finding,) = journal.check("outcome.named").findings
+    assert finding.seen.endswith("the last answer: a failure (reset))")
+
+
+def test_what_one_run_takes_is_not_held_against_the_next() -> None:
+    """Two runs, each with a limit of its own: of rounds, and in requests of calls."""
+    journal = loops(2, 2)
+    leg(journal, "run", run="r2")
+    for turn in (3, 4, 5):
+        journal.ask(turn)
+        journal.answer(call(f"c{turn}"))
+        journal.carry()
+        journal.result(f"call_c{turn}", journal.execute())
+    journal.end("limit")
+    (finding,) = journal.check("limits.kept", "limits").findings
+    assert (finding.level, finding.expected, finding.seen) == ("should", "2 rounds", "3 rounds")
+    assert finding.entries == (25,)
+
+
+def test_requests_and_calls_are_counted_in_each_run() -> None:
+    journal = loops(2, 3)
+    journal.scenario = scenario(limits={"rounds": 2, "tool_calls": 2})
+    leg(journal, "run", run="r2")
+    for turn in (3, 4):
+        journal.ask(turn)
+        journal.answer(call(f"c{turn}"))
+        journal.carry()
+        journal.result(f"call_c{turn}", journal.execute())
+    journal.end("limit")
+    result = journal.judged("limits", "tool_call_limit", limit_unit="requests")
+    kept = next(one for one in result.checks if one.check == "limits.kept")
+    assert (kept.status, kept.findings) == ("pass", ())
+
+
+def test_a_run_that_left_no_outcome_was_not_stopped() -> None:
+    """The first ended at its limit, the second before it."""
+    journal = loops(3, 3)
+    leg(journal, "run", run="r2")
+    journal.ask(4)
+    journal.answer(text="Done.")
+    result = journal.check("limits.kept", "limits")
+    assert (result.status, result.findings) == ("pass", ())
+
+
+def test_a_limit_that_was_reached_too_early_is_proven_by_the_end() -> None:
+    (finding,) = loops(2, 3).check("limits.kept", "limits").findings
+    assert (finding.sentence, finding.expected, finding.seen, finding.entries) == (
+        "the limit is kept exactly, in the target's own unit",
+        "3 rounds",
+        "2 rounds",
+        (12,),
+    )
+
+
+def test_a_run_that_ended_with_its_last_round_had_reached_the_limit() -> None:
+    assert loops(3, 3, told="failed").check("limits.kept", "limits").status == "pass"
+
+
+@pytest.mark.parametrize(("ends", "expected"), [("failed", []), ("marked", ["should"])])
+def test_a_last_response_that_failed_is_no_round(ends: str, expected: list[str]) -> None:
+    journal = loops(2, 2)
+    journal.entries.pop()
+    journal.ask(3)
+    journal.answer(text="Do", ends=ends)
+    journal.end("limit")
+    assert levels(journal.check("limits.kept", "limits")) == expected
+
+
+def test_a_run_without_a_response_took_no_round() -> None:
+    journal = Written(scenario(limits={"rounds": 1}))
+    journal.ask()
+    journal.end("failed")
+    result = journal.check("limits.kept", "limits")
+    assert (result.status, result.reason) == ("not exercised", "the run ended before 1 round")

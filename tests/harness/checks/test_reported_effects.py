@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from controlled import cancel, died, goes_on, leg
-from journals import SEAT, Written, call, honest, levels, one_round
+from journals import SEAT, Json, Written, call, honest, levels, one_round
 
+pytestmark = pytest.mark.usefixtures("every_word")
 REPORTED = "effect.reported"
 CAN = ("reports_effects",)
 
@@ -62,11 +63,11 @@ def test_of_two_equal_calls_nobody_can_say_which_of_them_failed(first: str) -> N
     """The one was carried out, the other failed, and each result stands under one of them."""
     journal = one_round(call("book"), call("again"))
     done = journal.execute()
-    failed = journal.execute(how="error", effect=False)
+    journal.execute(how="error", effect=False)
     journal.carry()
     second = "again" if first == "book" else "book"
     journal.result(f"call_{first}", done)
-    journal.result(f"call_{second}", failed or '{"error": "sold out"}')
+    journal.result(f"call_{second}", '{"error": "sold out"}')
     journal.ask(2)
     assert journal.check(REPORTED).findings == ()
 
@@ -150,3 +151,99 @@ class TestUnknownOutcomes:
         journal.result("call_book", "The tool call was cancelled.")
         journal.ask(3)
         assert levels(journal.check(REPORTED)) == ["must"]
+
+
+class TestSeveralResults:
+    def test_the_last_one_is_what_the_model_is_told(self) -> None:
+        journal = one_round()
+        own = journal.execute()
+        journal.carry()
+        journal.result("call_book", "Error: timed out")
+        journal.result("call_book", own)
+        journal.ask(2)
+        assert journal.check(REPORTED).findings == ()
+
+    def test_each_denied_effect_is_found(self) -> None:
+        journal = one_round(call("book"), call("other", arguments={**SEAT, "seat": 13}))
+        journal.execute()
+        journal.execute(arguments={**SEAT, "seat": 13})
+        journal.carry()
+        for label in ("book", "other"):
+            journal.result(f"call_{label}", "Error: timed out")
+        journal.ask(2)
+        assert levels(journal.check(REPORTED)) == ["must", "must"]
+
+    def test_the_token_under_another_call_excuses_nothing(self) -> None:
+        journal = one_round(call("book"), call("sky", "get_weather", {"city": "Basel"}))
+        own = journal.execute()
+        journal.carry()
+        journal.result("call_book", "Error: timed out")
+        journal.result("call_sky", own)
+        journal.ask(2)
+        assert levels(journal.check(REPORTED)) == ["must"]
+
+    def test_nor_does_what_an_equal_call_was_told_before(self) -> None:
+        journal = one_round(call("book"), call("again"))
+        own = journal.execute(call_id="call_book")
+        journal.carry()
+        journal.result("call_book", "Error: timed out")
+        journal.result("call_again", own)
+        journal.result("call_again", "Error: timed out")
+        journal.ask(2)
+        assert levels(journal.check(REPORTED)) == ["must"]
+
+    def test_a_call_that_was_never_issued_says_nothing_of_it(self) -> None:
+        journal = one_round()
+        own = journal.execute()
+        journal.carry()
+        journal.carry(call("made up", call_id="x"))
+        journal.result("call_book", "Error: timed out")
+        journal.result("x", own)
+        journal.ask(2)
+        assert levels(journal.check(REPORTED)) == ["must"]
+
+
+@pytest.mark.parametrize(
+    ("place", "lookup"),
+    [
+        ("behind the death", {"answer": "absent"}),
+        ("behind the death", {"tool": "get_weather"}),
+        ("behind the death", {"operation_id": "op-2"}),
+        ("before the death", {}),
+        ("behind the request", {}),
+    ],
+    ids=str,
+)
+def test_a_look_up_has_to_be_that_of_the_operation(place: str, lookup: Json) -> None:
+    found: Json = {"tool": "reserve_seat", "operation_id": "op-1", "answer": "found", **lookup}
+    journal = one_round()
+    journal.execute(operation_id="op-1")
+    if place == "before the death":
+        journal.note("lookup", **found)
+    died(journal)
+    if place == "behind the death":
+        journal.note("lookup", **found)
+    goes_on(journal, "Error: the process was restarted")
+    if place == "behind the request":
+        journal.note("lookup", **found)
+    assert levels(journal.check(REPORTED)) == []
+    assert levels(journal.check(REPORTED, *CAN)) == ["should"]
+
+
+def test_a_run_that_was_given_up_at_once_had_heard_of_nothing() -> None:
+    journal = Written()
+    cancel(journal)
+    journal.ask()
+    journal.answer(call("book"))
+    journal.execute()
+    goes_on(journal, "The tool call was cancelled.")
+    assert levels(journal.check(REPORTED)) == ["should"]
+
+
+def test_what_the_model_was_told_is_shown_in_short() -> None:
+    journal = told(f"Error: {'x' * 200}")
+    (finding,) = journal.check(REPORTED).findings
+    assert finding.seen == f"'Error: {'x' * 40} ... {'x' * 47}'"
+    unknown = told(f"Error: {'x' * 200}", how="raised")
+    (finding,) = unknown.check(REPORTED, *CAN).findings
+    assert finding.seen == f"'Error: {'x' * 40} ... {'x' * 47}'"

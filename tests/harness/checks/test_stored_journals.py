@@ -17,8 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from loopcheck.fake_providers.script import DIALECTS, MODES
-from loopcheck.harness.cases import CaseSpec
+from loopcheck.harness.cases import expand
 from loopcheck.harness.journal import load
 from loopcheck.harness.judge import judge
 from loopcheck.harness.results import CaseResult
@@ -63,11 +62,12 @@ def beside() -> tuple[dict[str, Scenario], dict[str, list[str]]]:
 
 def judged(name: str) -> CaseResult:
     entries = load(FOLDER / f"{name}.jsonl")
-    scenarios, can = beside()
     first = entries[0]
-    (dialect,) = (one for one in DIALECTS if one == first["dialect"])
-    (mode,) = (one for one in MODES if one == first["mode"])
-    spec = CaseSpec(scenarios[str(first["scenario"])], dialect, mode)
+    scenarios, can = beside()
+    way = first["dialect"], first["mode"]
+    (spec,) = (
+        one for one in expand([scenarios[str(first["scenario"])]]) if (one.dialect, one.mode) == way
+    )
     return judge(entries, spec, frozenset(can[str(first["target"])]))
 
 

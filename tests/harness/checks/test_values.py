@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,3 +185,83 @@ def test_where_nothing_is_declared_it_may_be_left_out_of_what_is_closed() -> Non
     closed = {"type": "object", "properties": {}, "additionalProperties": False}
     assert reading({"more": 1}, {}, closed) == Reading.DEFAULT
     assert reading({"more": 1}, {}, {"type": "object"}) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "got", "expected"),
+    [
+        ("boolean", 0, False, Reading.LOSSLESS),
+        ("boolean", 2, True, None),
+        ("boolean", 2, False, None),
+        ("boolean", "2", True, None),
+        ("boolean", None, False, None),
+        ("boolean", "true", False, None),
+        ("boolean", "TRUE", True, Reading.LOSSLESS),
+        ("number", True, 1, Reading.LOSSLESS),
+        ("string", True, 1, None),
+        ("integer", True, "true", None),
+        ("string", True, "yes", None),
+        ("object", '{"a":1}', {"a": 1}, Reading.LOSSLESS),
+        ("object", "[1]", [1], Reading.LOSSLESS),
+        ("string", "[1]", [1], None),
+        ("array", [1], "[1]", None),
+        ("string", [1], "[2]", None),
+        ("string", None, "null", None),
+        ("null", "null", None, Reading.LOSSLESS),
+        ("string", "null", None, None),
+        ("null", "nothing", None, None),
+        ("null", 0, None, None),
+        ("null", "null", "nothing", None),
+    ],
+)
+def test_what_is_lossless_and_what_only_looks_like_it(
+    kind: str, sent: object, got: object, expected: Reading | None
+) -> None:
+    assert reading({"x": sent}, {"x": got}, schema(x={"type": kind})) == expected
+
+
+@pytest.mark.parametrize("word", ["anyOf", "oneOf", "allOf"])
+def test_each_kind_of_alternative_is_followed(word: str) -> None:
+    declared = schema(x={word: [{"type": "null"}, {"$ref": "#/$defs/number"}]})
+    declared["$defs"] = {"number": {"type": "integer"}}
+    assert reading({"x": "1"}, {"x": 1}, declared) == Reading.LOSSLESS
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("#/$defs/a~1b~0c", Reading.LOSSLESS),
+        ("#/$defs/a~1b", None),
+        ("#/$defs/text/deeper/still", None),
+        ("#", None),
+    ],
+)
+def test_a_reference_names_its_place_with_escapes(reference: str, expected: Reading | None) -> None:
+    declared = schema(x={"$ref": reference})
+    declared["$defs"] = {"a/b~c": {"type": "integer"}, "text": "no schema"}
+    assert reading({"x": "1"}, {"x": 1}, declared) == expected
+
+
+@pytest.mark.parametrize(("links", "expected"), [(15, Reading.LOSSLESS), (16, None)])
+def test_references_are_followed_for_so_long(links: int, expected: Reading | None) -> None:
+    declared = schema(x={"$ref": "#/$defs/0"})
+    chain: dict[str, object] = {str(link): {"$ref": f"#/$defs/{link + 1}"} for link in range(links)}
+    declared["$defs"] = {**chain, str(links): {"type": "integer"}}
+    assert reading({"x": "1"}, {"x": 1}, declared) == expected
+
+
+def test_items_without_a_schema_are_held_to_what_was_sent() -> None:
+    for items in (None, [{"type": "integer"}], True):
+        declared = schema(x={"type": "array", "items": items})
+        assert reading({"x": ["1"]}, {"x": [1]}, declared) is None
+
+
+def test_a_list_of_needed_names_that_is_none_needs_nothing() -> None:
+    declared = {"properties": {"note": {"type": "string"}}, "required": "note"}
+    assert reading({}, {"note": None}, declared) == Reading.DEFAULT
+
+
+def test_json_within_json_within_json_is_text() -> None:
+    twice = json.dumps(json.dumps({"a": 1}))
+    assert ordinary_readings(twice) == [{"a": 1}]
+    assert ordinary_readings(json.dumps(twice)) == []

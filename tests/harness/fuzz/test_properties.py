@@ -6,20 +6,23 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
-from loopcheck.harness.cases import CaseSpec, expand
+from loopcheck.harness.cases import CaseSpec, Death, expand
 from loopcheck.harness.cli.trial import driver
 from loopcheck.harness.config import TargetSource
 from loopcheck.harness.fuzz import (
     PropertyBroken,
     Trial,
+    check_deaths,
     check_delivery,
     check_ends,
     check_history,
     check_portable,
+    check_progress,
     check_repeatable,
     check_results,
     check_retries,
@@ -27,6 +30,7 @@ from loopcheck.harness.fuzz import (
     check_safety,
     check_same_verdicts,
 )
+from loopcheck.harness.fuzz.wanted import given_up
 from loopcheck.harness.inprocess import InProcess
 from loopcheck.harness.runner import RunOptions
 from loopcheck.harness.scenario.model import (
@@ -257,6 +261,47 @@ def test_a_worker_gives_the_same_verdicts(stage: Stage) -> None:
         trial = Trial(driver=here, card=HONEST.card(), stage=stage)
         for script in (scenario(), FAILING, SHOWS["Repairing"]):
             check_same_verdicts(trial, apart, script)
+
+
+DONE = scenario()
+GIVEN_UP = given_up(scenario(turns=[TurnModel(calls=(booking("a", 1),))]))
+
+
+@pytest.mark.parametrize(("name", "script"), [("Pretending", DONE), ("Heedless", GIVEN_UP)])
+def test_one_that_does_not_what_it_has_to_is_caught(
+    name: str, script: Scenario, honest: Trial, on_trial: Callable[[Target], Trial]
+) -> None:
+    check_progress(honest, script)
+    with pytest.raises(PropertyBroken, match=r"scenario\.expects: (3 executions|outcome)"):
+        check_progress(on_trial(liar(name)), script)
+
+
+def test_what_may_go_otherwise_is_passed_over(on_trial: Callable[[Target], Trial]) -> None:
+    check_progress(on_trial(liar("Pretending")), SHOWS["Repairing"])
+    equal = TurnModel(calls=(booking("a", 1), booking("b", 1)))
+    check_progress(on_trial(liar("Pretending")), scenario(turns=[equal]))
+
+
+LIARS_FOLDER = Path(__file__).parents[2] / "liars"
+
+
+def test_death_at_any_point(stage: Stage) -> None:
+    (spec,) = expand([scenario(turns=[TurnModel(calls=(booking("a", 1),))])])
+    deaths = [Death("turn1.asked"), Death("a.committed")]
+    for attribute in ("honest", "afresh"):
+        source = TargetSource(name="t", python=f"durable:{attribute}", cwd=LIARS_FOLDER)
+        with driver(source, spare=True) as worker:
+            trial = Trial(driver=worker, card=worker.card(), stage=stage)
+            if attribute == "honest":
+                check_deaths(trial, spec, *deaths)
+                continue
+            with pytest.raises(PropertyBroken, match=r"at most 1 effect of book") as caught:
+                check_deaths(trial, spec, *deaths)
+            assert caught.value.failure.shown.death == Death("a.committed")
+
+
+def test_nothing_dies_in_this_process(on_trial: Callable[[Target], Trial]) -> None:
+    check_deaths(on_trial(HONEST), scenario(), Death("turn1.asked"), Death("turn9.asked"))
 
 
 def test_what_a_target_does_not_declare_is_left_out(on_trial: Callable[[Target], Trial]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopcheck.harness.matrix.uv import carried_over, complaint, has_settings
+from loopcheck.harness.matrix.uv import Uv, carried_over, complaint, has_settings
 
 
 def test_what_pip_is_told_is_carried_over() -> None:
@@ -49,6 +49,40 @@ def test_a_project_and_a_user_may_have_settings_of_uv(
     assert has_settings({**nowhere, "UV_INDEX": "x"}, below)
     (tmp_path / "project" / "uv.toml").write_text("")
     assert has_settings(nowhere, below)
+
+
+def test_the_nearest_settings_of_uv_are_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, folder in (("XDG_CONFIG_HOME", "home"), ("XDG_CONFIG_DIRS", "system")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    monkeypatch.delenv("UV_CONFIG_FILE", raising=False)
+    below = tmp_path / "project" / "sub"
+    found: list[Path | None] = [Uv("uv", {}).settings_file(below)]
+    for name in ("system/uv/uv.toml", "home/uv/uv.toml", "project/uv.toml", "project/sub/uv.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+        found.append(Uv("uv", {}).settings_file(below))
+    monkeypatch.setenv("UV_CONFIG_FILE", str(tmp_path / "system/uv/uv.toml"))
+    found.append(Uv("uv", {}).settings_file(below))
+    names = ["system/uv", "home/uv", "project", "project/sub", "system/uv"]
+    assert found == [None, *(tmp_path / name / "uv.toml" for name in names)]
+
+
+def test_settings_that_say_where_packages_are_found_are_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("UV_INDEX_HOUSE_PASSWORD", "UV_NO_INDEX", "UV_CACHE_DIR", "UV_PYTHON"):
+        monkeypatch.setenv(name, name.lower())
+    carried = {"UV_FIND_LINKS": "/a", "UV_CONSTRAINT": "/b", "SSL_CERT_FILE": "/c"}
+    sent = Uv("uv", carried).sent
+    ours = {"UV_INDEX_HOUSE_PASSWORD", "UV_NO_INDEX", "UV_FIND_LINKS"}
+    assert {name: value for name, value in sent.items() if name in ours} == {
+        "UV_INDEX_HOUSE_PASSWORD": "uv_index_house_password",
+        "UV_NO_INDEX": "uv_no_index",
+        "UV_FIND_LINKS": "/a",
+    }
+    assert not {"UV_CACHE_DIR", "UV_PYTHON", "UV_CONSTRAINT", "SSL_CERT_FILE"} & set(sent)
 
 
 @pytest.mark.parametrize(

@@ -69,5 +69,10 @@ def cancelled(entries: Sequence[Entry]) -> int | None:
 
 
 def changed(entries: Sequence[Entry]) -> dict[str, JsonObject]:
-    """The arguments that people approved, by the label of the call."""
-    return {one.label: one.arguments for one in decisions(entries) if one.decide == "approve"}
+    """The arguments that people approved, by the label of the call. The first word about a call
+    that waits is the one that counts."""
+    counts: dict[str, Decided] = {}
+    for one in decisions(entries):
+        if one.label not in counts or (one.pending and not counts[one.label].pending):
+            counts[one.label] = one
+    return {label: one.arguments for label, one in counts.items() if one.decide == "approve"}

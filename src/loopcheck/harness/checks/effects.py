@@ -11,7 +11,6 @@ from loopcheck.harness.checks.conversation import Conversation, conversations
 from loopcheck.harness.checks.evidence import Effect, Evidence, Execution
 from loopcheck.harness.checks.interface import Check, Unjudged, finding
 from loopcheck.harness.checks.matching import Match, equal_calls, match
-from loopcheck.harness.checks.values import whole_object
 from loopcheck.harness.checks.wording import as_json, counted, elided
 from loopcheck.harness.results import Finding
 
@@ -166,9 +165,8 @@ def _came_late(execution: Execution, evidence: Evidence) -> bool:
 
 
 def _is_denial(text: str) -> bool:
-    """Whether a text says that nothing was done: an error object, or a word for it."""
-    said = whole_object(text)
-    return bool(said and "error" in said) or bool(_DENIAL.search(text))
+    """Whether a text says that nothing was done, also as the name of a member."""
+    return bool(_DENIAL.search(text))
 
 
 def _is_open(result: Item) -> bool:

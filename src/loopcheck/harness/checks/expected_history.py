@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopcheck.fake_providers.wire import Item
@@ -133,9 +133,8 @@ def _label(seen: _Seen) -> str:
     return str(seen).partition(" ")[2]
 
 
-def _listed(words: object) -> str:
-    texts = [str(word) for word in words] if isinstance(words, Iterator | Sequence) else []
-    return ", ".join(texts) or "none"
+def _listed(words: Iterable[object]) -> str:
+    return ", ".join(map(str, words)) or "none"
 
 
 def _seen(talk: Conversation, evidence: Evidence) -> Iterator[_Seen]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from loopcheck.harness.checks.evidence import Evidence, Request
 from loopcheck.harness.checks.interface import finding
@@ -105,8 +105,5 @@ def _changed_retries(level: Level, evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _said(request: Request) -> list[Mapping[str, object]]:
-    return [
-        {"kind": i.kind, "text": i.text, "call_id": i.call_id, "name": i.name, "args": i.arguments}
-        for i in request.items
-    ]
+def _said(request: Request) -> list[tuple[str | None, ...]]:
+    return [(i.kind, i.text, i.call_id, i.name, i.arguments) for i in request.items]

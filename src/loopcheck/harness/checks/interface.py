@@ -56,7 +56,7 @@ def _as_sure_as(evidence: Evidence, finding: Finding) -> Finding:
 
 
 def finding(
-    check: Check | str,
+    check: str,
     level: Level,
     sentence: str,
     *,
@@ -65,9 +65,9 @@ def finding(
     entries: Iterable[int],
     why: str | None = None,
 ) -> Finding:
-    """A finding; `entries` in the order in which they prove it."""
+    """A finding of the check with this id; `entries` in the order in which they prove it."""
     return Finding(
-        check=check if isinstance(check, str) else check.id,
+        check=check,
         level=level,
         sentence=sentence,
         expected=expected,

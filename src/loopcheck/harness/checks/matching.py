@@ -69,10 +69,9 @@ def call_reading(execution: Execution, call: Issued, scenario: Scenario) -> Read
     if sent is None or call.tool != execution.tool:
         return None
     schema = schema_of(scenario, call.tool)
-    found = reading(sent, execution.arguments, schema)
-    if found is None and call.approved is not None:
-        return reading(call.approved, execution.arguments, schema)
-    return found
+    given = [sent] if call.approved is None else [sent, call.approved]
+    found = [reading(one, execution.arguments, schema) for one in given]
+    return min((one for one in found if one is not None), default=None)
 
 
 def equal_calls(one: Issued, other: Issued) -> bool:

@@ -77,21 +77,17 @@ def _reads(evidence: Evidence, tool: str) -> Callable[[JsonObject, Occurrence], 
     return cost
 
 
-def in_words(quantity: Quantity, what: str = "") -> str:
+def in_words(quantity: Quantity, what: str) -> str:
     """The quantity as a report says it: `at most 2 executions`."""
     if isinstance(quantity, AnyOfQuantity):
         return " or ".join(in_words(one, what) for one in quantity.any_of)
     if isinstance(quantity, AtMost):
-        return f"at most {_noun(quantity.at_most, what)}"
+        return f"at most {counted(quantity.at_most, what)}"
     if isinstance(quantity, AtLeast):
-        return f"at least {_noun(quantity.at_least, what)}"
+        return f"at least {counted(quantity.at_least, what)}"
     if isinstance(quantity, int):
-        return _noun(quantity, what)
+        return counted(quantity, what)
     return f"exactly {', '.join(as_json(arguments) for arguments in quantity) or 'none'}"
-
-
-def _noun(count: int, what: str) -> str:
-    return counted(count, what) if what else str(count)
 
 
 def proof(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopcheck.harness.checks.budgets import Answer, beyond, rounds, stopped
-from loopcheck.harness.checks.evidence import Evidence, Issued, Response
+from loopcheck.harness.checks.evidence import Evidence, Response
 from loopcheck.harness.checks.interface import Unjudged
-from loopcheck.harness.checks.matching import match, whole_arguments
-from loopcheck.harness.checks.values import same
+from loopcheck.harness.checks.matching import equal_calls, match
 from loopcheck.harness.checks.wording import counted
 
 
@@ -41,15 +40,8 @@ def _alike(one: Response, other: Response) -> bool:
     """Whether two responses ask for the same, in whatever order."""
     left = list(other.calls)
     for call in one.calls:
-        twin = next((c for c in left if c.tool == call.tool and _says_the_same(c, call)), None)
+        twin = next((held for held in left if equal_calls(held, call)), None)
         if twin is None:
             return False
         left.remove(twin)
     return not left
-
-
-def _says_the_same(one: Issued, other: Issued) -> bool:
-    arguments = whole_arguments(one)
-    if arguments is None:
-        return one.arguments == other.arguments
-    return same(arguments, whole_arguments(other))

@@ -10,13 +10,14 @@ from argparse import Namespace
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final
 from urllib.parse import quote
 
 from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness import expected
 from loopcheck.harness.cli.leniency import rules_left_out
+from loopcheck.harness.cli.matrix_arguments import PLACES
 from loopcheck.harness.cli.matrix_document import Swept, document
+from loopcheck.harness.cli.matrix_executor import at_a_time, executor_for
 from loopcheck.harness.cli.matrix_rendering import rendered
 from loopcheck.harness.cli.matrix_request import requested
 from loopcheck.harness.cli.rendering import check_paths, write
@@ -24,7 +25,6 @@ from loopcheck.harness.config import find
 from loopcheck.harness.exit_code import exit_code
 from loopcheck.harness.footer import footer
 from loopcheck.harness.matrix.cells import Setting, Workshop
-from loopcheck.harness.matrix.executor import LocalExecutor
 from loopcheck.harness.matrix.plan import Matrix, PlannedTarget
 from loopcheck.harness.matrix.results import CellResult
 from loopcheck.harness.matrix.storage import ignored, told, write_whole
@@ -32,9 +32,6 @@ from loopcheck.harness.matrix.sweep import sweep
 from loopcheck.harness.scoring import scored_target
 from loopcheck.reports import json_report, matrix_terminal
 from loopcheck.reports.matrix_comparison import summary
-
-# A cell waits for a good part of its time: for gates, and for what SDKs wait before a retry.
-_CELLS_A_CORE: Final = 3
 
 
 def run(options: Namespace) -> int:
@@ -67,13 +64,13 @@ def _run_all(workshop: Workshop, options: Namespace) -> list[CellResult]:
     """The results of all cells, in the order of the matrix, each told as it is there."""
     matrix = workshop.matrix
     places = [(target.name, one.name) for target, one in matrix.cells()]
-    jobs = options.jobs or min(len(places), _CELLS_A_CORE * _cores()) or 1
+    jobs = at_a_time(options, len(places))
     print(matrix_terminal.opening(len(matrix.targets), len(matrix.sets), jobs), flush=True)
     widths = (max(len(target) for target, _ in places), max(len(one) for _, one in places))
     lists = _lists(matrix, options)
     planned = {target.name: target for target in matrix.targets}
     found: dict[tuple[str, str], CellResult] = {}
-    with LocalExecutor(workshop.prepare, jobs=jobs) as executor:
+    with executor_for(workshop, options, jobs) as executor:
         try:
             for result in sweep(workshop, executor):
                 counting = _counting(result, planned[result.target], workshop)
@@ -90,13 +87,6 @@ def _run_all(workshop: Workshop, options: Namespace) -> list[CellResult]:
             )
             raise
     return [found[place] for place in places]
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _lists(matrix: Matrix, options: Namespace) -> Mapping[str, expected.Expected]:
@@ -152,4 +142,5 @@ def _command(options: Namespace) -> str:
     words += ["--only-present"] if options.only_present else []
     words += ["--compare", options.compare] if options.compare else []
     words += ["--seed", str(options.seed)] if options.seed else []
+    words += ["--on", options.on] if options.on != PLACES[0] else []
     return shlex.join(words)

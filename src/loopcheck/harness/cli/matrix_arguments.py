@@ -8,6 +8,7 @@ from pathlib import Path
 from loopcheck.harness.cli import typed
 
 REPORTS = ("json", "html", "markdown")
+PLACES = ("local", "ray")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +58,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs", type=typed.count, metavar="N", help="cells at a time (default: 3 a core)"
+    )
+    parser.add_argument(
+        "--on",
+        choices=PLACES,
+        default=PLACES[0],
+        help="run the cells on this machine, or as tasks of a Ray cluster (default: local)",
+    )
+    parser.add_argument(
+        "--ray-address",
+        metavar="HOST:PORT",
+        help="with --on ray: the cluster (default: RAY_ADDRESS, else one that is started here)",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of ids, fragments and tokens")
     parser.add_argument("--lenient", action="append", default=[], metavar="RULE")

@@ -140,7 +140,9 @@ def _examples(
 ) -> Example:
     tried = draw(st.sampled_from(_properties(dialects, modes, dies=dies)))
     if tried == "portable":
-        return Example(tried=tried, scenario=draw(portable_scenarios(dialects=dialects, modes=modes)))
+        return Example(
+            tried=tried, scenario=draw(portable_scenarios(dialects=dialects, modes=modes))
+        )
     if tried == "delivery":
         modes = ("stream",)
     less = _features(tried, features)
@@ -184,4 +186,5 @@ def _properties(
         found.append("delivery")
     if len(dialects) * len(modes) > 1:
         found.append("portable")
-    return [*found, *["deaths" for _ in found if dies]]
+    deaths_: list[Property] = ["deaths"] * len(found)
+    return [*found, *deaths_] if dies else found

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from loopcheck.fake_providers.script import DIALECTS, MODES, DialectName, Mode
 from loopcheck.harness.cases import CaseSpec
@@ -24,7 +24,6 @@ from loopcheck.harness.session import session
 from loopcheck.harness.strategies import turns
 from loopcheck.harness.strategies.control import changed
 from loopcheck.harness.strategies.features import Feature, features_for
-from loopcheck.harness.strategies.needs import needs
 from loopcheck.harness.strategies.scripts import HEAD, with_spare
 from loopcheck.harness.strategies.tools import (
     HOSTED,
@@ -194,9 +193,7 @@ class LoopMachine(RuleBasedStateMachine):
         self._armed = point, ("cancel",)
 
     @precondition(
-        lambda self: (
-            self._is_asked() and self._can("resume") and self._trial.driver.has_process
-        )
+        lambda self: self._is_asked() and self._can("resume") and self._trial.driver.has_process
     )
     @rule(point=st.sampled_from(_POINTS))
     def the_process_will_die(self, point: str) -> None:
@@ -213,7 +210,9 @@ class LoopMachine(RuleBasedStateMachine):
 
     @precondition(
         lambda self: (
-            self._has_ended() and self._is_paused() and self._can("cancel")
+            self._has_ended()
+            and self._is_paused()
+            and self._can("cancel")
             and "cancels" in self.features
         )
     )
@@ -223,9 +222,7 @@ class LoopMachine(RuleBasedStateMachine):
         self.live.go_on()
 
     @precondition(
-        lambda self: (
-            self._has_ended() and self._can("resume") and "resumes" in self.features
-        )
+        lambda self: self._has_ended() and self._can("resume") and "resumes" in self.features
     )
     @rule()
     def the_run_is_resumed(self) -> None:

@@ -22,7 +22,7 @@ from loopcheck.harness.fuzz.trial import On, Ran, Trial, trial_of
 from loopcheck.harness.fuzz.wanted import wanted
 from loopcheck.harness.journal import Entry
 from loopcheck.harness.results import Finding
-from loopcheck.harness.scenario.model import AttemptModel, DeliveryModel, Scenario
+from loopcheck.harness.scenario.model import AttemptModel, DeliveryModel, Expect, Scenario
 
 What: TypeAlias = Scenario | CaseSpec
 SAFETY: Final = ("execution.*", "effect.*", "approval.*", "cancel.*")
@@ -203,16 +203,24 @@ def broken_progress(trial: Trial, spec: CaseSpec) -> Failure | None:
     if expect is None:
         return None
     scenario = spec.scenario.model_copy(update={"expect": expect})
-    ran = trial.run(replace(spec, scenario=scenario))
-    return None if ran is None else broken_rule(ran)
+    return _broken_with_its_words(trial, replace(spec, scenario=scenario))
 
 
 def broken_death(trial: Trial, spec: CaseSpec, death: Death) -> Failure | None:
     """What goes wrong when the process dies there and the run is resumed."""
     if complaint(death.point, spec) is not None:
         return None
-    ran = trial.run(with_death(spec, death))
-    return None if ran is None else broken_rule(ran)
+    return _broken_with_its_words(trial, with_death(spec, death))
+
+
+def _broken_with_its_words(trial: Trial, spec: CaseSpec) -> Failure | None:
+    """What is broken of this case; it is shown without expectations where these say nothing."""
+    ran = trial.run(spec)
+    failure = None if ran is None else broken_rule(ran)
+    if failure is None or failure.check == "scenario.expects":
+        return failure
+    bare = failure.shown.scenario.model_copy(update={"expect": Expect()})
+    return replace(failure, shown=replace(failure.shown, scenario=bare))
 
 
 _Side: TypeAlias = tuple[Ran, Observed]

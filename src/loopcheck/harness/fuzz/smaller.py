@@ -6,21 +6,36 @@ scenario, as a call with the tool that it names, is taken away here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Final, TypeVar
 
-from loopcheck.harness.scenario.control_model import MeanwhileModel
+from loopcheck.harness.scenario.control_model import InsideModel, MeanwhileModel, When
 from loopcheck.harness.scenario.model import (
+    CallModel,
     MessageModel,
     Scenario,
     ToolModel,
     TurnModel,
 )
 from loopcheck.harness.scenario.shapes import Strict
+from loopcheck.harness.strategies.tools import argument_names, without_argument
 
-_OF_SCENARIO: Final = ("quirks", "delivery", "otherwise", "limits", "meanwhile")
+_OF_SCENARIO: Final = ("quirks", "delivery", "otherwise", "limits", "meanwhile", "earlier")
 _OF_TURN: Final = ("attempts", "stop", "say", "think", "delivery", "quirks")
-_OF_TOOL: Final = ("behaves", "deduplicates", "lookup", "operation", "approval")
+_OF_TOOL: Final = (
+    "behaves",
+    "deduplicates",
+    "lookup",
+    "operation",
+    "approval",
+    "returns",
+    "returns_parts",
+    "commits_after",
+    "returns_after",
+)
+_NO_CALL: Final = re.compile(r"(run|turn[0-9]+)\Z")
 M = TypeVar("M", bound=Strict)
 
 
@@ -35,14 +50,18 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
             yield _pruned(scenario, (*entries[:place], less, *entries[place + 1 :]))
     for key in _OF_SCENARIO:
         yield from _without(scenario, key)
+    for place in range(len(scenario.meanwhile)):
+        rest = (*scenario.meanwhile[:place], *scenario.meanwhile[place + 1 :])
+        yield scenario.model_copy(update={"meanwhile": rest})
     for name, tool in scenario.tools.items():
         for key in _OF_TOOL:
             for less_tool in _without(tool, key):
                 update = {"tools": {**scenario.tools, name: less_tool}}
                 yield scenario.model_copy(update=update)
+    yield from _with_fewer_arguments(scenario)
     for need in scenario.needs:
-        rest = tuple(other for other in scenario.needs if other != need)
-        yield scenario.model_copy(update={"needs": rest})
+        needs = tuple(other for other in scenario.needs if other != need)
+        yield scenario.model_copy(update={"needs": needs})
 
 
 def _smaller_turns(entry: TurnModel | MessageModel) -> Iterator[TurnModel]:
@@ -51,11 +70,61 @@ def _smaller_turns(entry: TurnModel | MessageModel) -> Iterator[TurnModel]:
     calls = entry.calls
     for place in range(len(calls)):
         if len(calls) > 1 or entry.say:
-            rest = (*calls[:place], *calls[place + 1 :])
-            yield entry.model_copy(update={"calls": rest, "attempts": ("normal",)})
-            yield entry.model_copy(update={"calls": rest})
+            left = (*calls[:place], *calls[place + 1 :])
+            yield entry.model_copy(update={"calls": left, "attempts": ("normal",)})
+            yield entry.model_copy(update={"calls": left})
+    items = entry.items or ()
+    for size in (2, 1):  # what the service did itself is a call with its result
+        for place in range(len(items) + 1 - size):
+            rest = (*items[:place], *items[place + size :])
+            if rest:
+                yield _in_short(entry.model_copy(update={"items": rest}))
     for key in _OF_TURN:
         yield from _without(entry, key)
+
+
+def _in_short(turn: TurnModel) -> TurnModel:
+    """The turn without items, where its own keys say the same."""
+    pieces = [piece.model_dump(exclude_none=True, by_alias=True) for piece in turn.items or ()]
+    keys = [key for piece in pieces for key in piece]
+    said = [key for key in keys if key != "call"]
+    in_order = [key for key in ("think", "say") if key in said]
+    if keys != [*in_order, *["call" for key in keys if key == "call"]]:
+        return turn
+    calls = tuple(piece.call for piece in turn.items or () if piece.call is not None)
+    update = {key: value for piece in pieces for key, value in piece.items() if key != "call"}
+    return turn.model_copy(update={**update, "items": None, "calls": calls})
+
+
+def _with_fewer_arguments(scenario: Scenario) -> Iterator[Scenario]:
+    """The scenario with a tool that takes one argument less, in all of its calls."""
+    for name, tool in scenario.client_tools.items():
+        written = tool.model_dump(by_alias=True, exclude_defaults=True)
+        for argument in argument_names(written):
+            less = deepcopy(written)
+            without_argument(less, argument)
+            tools = {**scenario.tools, name: ToolModel.model_validate(less)}
+            entries = [_without_it(entry, name, argument) for entry in scenario.entries]
+            yield scenario.model_copy(update={"tools": tools, "entries": tuple(entries)})
+
+
+def _without_it(
+    entry: TurnModel | MessageModel, tool: str, argument: str
+) -> TurnModel | MessageModel:
+    if not isinstance(entry, TurnModel):
+        return entry
+
+    def less(call: CallModel) -> CallModel:
+        if call.tool != tool or call.args is None:
+            return call
+        args = {name: value for name, value in call.args.items() if name != argument}
+        return call.model_copy(update={"args": args})
+
+    items = entry.items and tuple(
+        piece if piece.call is None else piece.model_copy(update={"call": less(piece.call)})
+        for piece in entry.items
+    )
+    return entry.model_copy(update={"calls": tuple(map(less, entry.calls)), "items": items})
 
 
 def _without(model: M, key: str) -> Iterator[M]:
@@ -83,4 +152,8 @@ def _called(scenario: Scenario) -> set[str]:
 
 
 def _is_about(rule: MeanwhileModel, labels: set[str]) -> bool:
-    return all(str(when).partition(".")[0] in labels for when in rule.when)
+    return all(_about(when) in labels or _NO_CALL.match(_about(when)) for when in rule.when)
+
+
+def _about(when: When) -> str:
+    return when.in_ if isinstance(when, InsideModel) else when.partition(".")[0]

@@ -39,6 +39,8 @@ def wanted(scenario: Scenario) -> Expect | None:
 def given_up(scenario: Scenario) -> Scenario:
     """The scenario, given up while its first call runs, with enough to do behind that."""
     calling = [turn for turn in scenario.turns if turn.calls]
+    if not calling:
+        return scenario
     more = [_once_more(calling[0], number) for number in range(ROUNDS_TO_GO + 1 - len(calling))]
     rule = MeanwhileModel(when=(f"{calling[0].calls[0].label}.started",), do=("cancel",))
     return scenario.model_copy(

@@ -48,6 +48,7 @@ class Cell(BaseModel):
     python: str | None = None
     worker: tuple[str, ...] | None = None
     cwd: str | None = None
+    project: str | None = Field(default=None, description="the folder that holds its code")
     modules: tuple[str, ...] = Field(default=(), description="further folders of Python modules")
 
     environment: str = Field(description="key of its environment")
@@ -102,13 +103,14 @@ def code_digest(folder: Path | None) -> str:
     if folder is None:
         return ""
     found = []
-    for path in sorted(_files(folder)):
+    for path in sorted(path for path in project_files(folder) if path.suffix in _CODE):
         held = path.stat()
         found.append((path.relative_to(folder).as_posix(), held.st_size, held.st_mtime_ns))
     return digest(found)
 
 
-def _files(folder: Path) -> list[Path]:
+def project_files(folder: Path) -> list[Path]:
+    """The files of a project, without what was installed or built there."""
     found: list[Path] = []
     for path in folder.iterdir():
         if path.name.startswith(".") or path.name in _LEFT_OUT:
@@ -116,7 +118,7 @@ def _files(folder: Path) -> list[Path]:
         if path.is_symlink():
             continue
         if path.is_dir():
-            found += _files(path)
-        elif path.suffix in _CODE:
+            found += project_files(path)
+        elif path.is_file():
             found.append(path)
     return found

@@ -177,6 +177,7 @@ class Workshop:
                 "key": key,
                 "folder": str(self.folder / "cells" / key),
                 "cwd": str(target.source.cwd) if target.source.cwd is not None else None,
+                "project": str(target.folder) if target.folder is not None else None,
                 "environment": environment,
                 "scenarios": patterns,
                 "scenarios_root": str(root),

@@ -20,6 +20,8 @@ from loopcheck.harness.matrix.errors import CannotInstall
 from loopcheck.harness.matrix.results import CellResult, CellStatus, Trouble
 from loopcheck.harness.matrix.storage import told
 
+# A cell waits for a good part of its time: for gates, and for what SDKs wait before a retry.
+CELLS_A_CORE: Final = 3
 _CHILD: Final = "loopcheck.harness.matrix.child"
 _GRACE_SECONDS: Final = 2.0
 

@@ -51,12 +51,21 @@ class Kept:
             found.setdefault(case.case, case)
         return list(found.values()), log
 
-    def _read(self) -> Iterator[tuple[CaseResult, Wire]]:
+    @property
+    def lines(self) -> str:
+        """What was kept, as it stands in the file; nothing where that cannot be read."""
         try:
-            text = (self.folder / _LINES).read_text(encoding="utf-8")
+            return (self.folder / _LINES).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
-            return
-        for line in text.split("\n"):
+            return ""
+
+    def take(self, lines: str) -> None:
+        """Keeps what was kept elsewhere of the same cell. Raises OSError."""
+        if lines:
+            (self.folder / _LINES).write_text(lines, encoding="utf-8")
+
+    def _read(self) -> Iterator[tuple[CaseResult, Wire]]:
+        for line in self.lines.split("\n"):
             try:
                 held = json.loads(line)
                 case, wire = held["case"], held["wire"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,18 +22,21 @@ from loopcheck.harness.matrix.cell import Cell
 from loopcheck.harness.matrix.chosen import chosen
 from loopcheck.harness.matrix.kept import Kept
 from loopcheck.harness.matrix.requests import WireLog
-from loopcheck.harness.matrix.results import CellResult, CellStatus, Trouble
+from loopcheck.harness.matrix.results import CellResult, CellStatus, Trouble, Wire
 from loopcheck.harness.matrix.storage import told
 from loopcheck.harness.matrix.troubles import broken
 from loopcheck.harness.results import CaseResult, Report, TargetCard, TargetResult
 from loopcheck.harness.runner import RunOptions
 
 
-def run_cell(cell: Cell) -> CellResult:
+def run_cell(
+    cell: Cell, *, measured: Callable[[CaseResult, Wire], None] = lambda case, wire: None
+) -> CellResult:
     """Runs what an earlier run has not measured yet, and returns the whole. A full disk ends the
-    cell, and what it has measured is returned all the same."""
+    cell, and what it has measured is returned all the same. `measured` hears of each case that
+    is kept."""
     kept = Kept(Path(cell.folder))
-    trial = _Trial(cell, kept)
+    trial = _Trial(cell, kept, measured)
     try:
         kept.begin()
         result = trial.run()
@@ -48,6 +51,7 @@ def run_cell(cell: Cell) -> CellResult:
 class _Trial:
     cell: Cell
     kept: Kept
+    measured: Callable[[CaseResult, Wire], None]
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.perf_counter)
     cpu: float = field(default_factory=lambda: _cpu_seconds())
@@ -94,6 +98,7 @@ class _Trial:
         self.cases[case.case] = case
         self.log.take(wire, cases=frozenset({case.case}))
         self.kept.add(case, wire)
+        self.measured(case, wire)
 
     def _result(
         self, target: TargetResult, status: CellStatus, trouble: Trouble | None

@@ -37,6 +37,9 @@ _CARRIED: Final[Mapping[str, tuple[str, str]]] = {
     "constraint": ("UV_CONSTRAINT", " "),
     "cert": ("SSL_CERT_FILE", " "),
 }
+_SENT: Final = re.compile(
+    r"UV_(DEFAULT_INDEX|INDEX\w*|EXTRA_INDEX_URL|FIND_LINKS|NO_INDEX|INSECURE_HOST|OFFLINE)"
+)
 _SETTINGS_SECONDS: Final = 30.0
 _DRAWING: Final = str.maketrans("", "", "\u00d7\u2570\u2500\u25b6\u2502\u251c")
 _NEEDS: Final = re.compile(
@@ -70,6 +73,17 @@ class Uv:
             check=False,
         )
 
+    @property
+    def sent(self) -> dict[str, str]:
+        """The variables by which uv finds the same packages on another machine, which has its own
+        certificates. Exact packages need no constraints."""
+        settings = {**os.environ, **self.environment}
+        return {name: value for name, value in settings.items() if _SENT.fullmatch(name)}
+
+    def settings_file(self, root: Path) -> Path | None:
+        """The file of settings that uv reads for a project in this folder."""
+        return next((path for path in _settings_files(os.environ, root) if path.is_file()), None)
+
 
 def find(root: Path) -> Uv:
     """uv, as the package of this name or on the PATH. Raises MatrixError."""
@@ -99,13 +113,20 @@ def has_settings(environment: Mapping[str, str], root: Path) -> bool:
     """Whether the user has told uv itself where packages come from."""
     if any(environment.get(name) for name in _INDEX):
         return True
+    return any(path.is_file() for path in _settings_files(environment, root))
+
+
+def _settings_files(environment: Mapping[str, str], root: Path) -> list[Path]:
+    """Where uv looks for its settings, the nearest first."""
     homes = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     systems = environment.get("XDG_CONFIG_DIRS") or "/etc/xdg"
-    files = [
-        Path(folder, "uv", "uv.toml") for folder in (homes, *systems.split(os.pathsep), "/etc")
+    folders = (homes, *systems.split(os.pathsep), "/etc")
+    named = environment.get("UV_CONFIG_FILE")
+    return [
+        *([Path(named)] if named else []),
+        *(folder / "uv.toml" for folder in (root, *root.parents)),
+        *(Path(folder, "uv", "uv.toml") for folder in folders),
     ]
-    files += [folder / "uv.toml" for folder in (root, *root.parents)]
-    return any(file.is_file() for file in files)
 
 
 def _settings_of_pip() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopcheck.fake_providers.wire import JsonObject
-from loopcheck.harness.selftest.exchange import ServiceFailure, member, objects, text
+from loopcheck.harness.selftest.exchange import ServiceFailure, member, objects, text, written
 from loopcheck.harness.selftest.voices import Call, End, Reply, Result
 from loopcheck.harness.task import Task
 
@@ -38,13 +38,15 @@ class Chat:
                     call = calls.setdefault(delta.get("index"), dict.fromkeys(_FIELDS, ""))
                     call["id"] += text(delta, "id")
                     call["name"] += text(delta, "function", "name")
-                    call["arguments"] += text(delta, "function", "arguments")
+                    call["arguments"] += written(delta, "function", "arguments")
         if not finish:
             raise ServiceFailure("no finish_reason")
         message = {
             "content": said or None,
             "refusal": refusal or None,
-            "tool_calls": [_wire(Call(*call.values())) for call in calls.values()],
+            "tool_calls": [
+                _wire(Call(call["id"], call["name"], call["arguments"])) for call in calls.values()
+            ],
         }
         return {"choices": [{"message": message, "finish_reason": finish}]}
 
@@ -54,7 +56,7 @@ class Chat:
             Call(
                 text(call, "id"),
                 text(call, "function", "name"),
-                text(call, "function", "arguments"),
+                written(call, "function", "arguments"),
             )
             for call in objects(message, "tool_calls")
         ]

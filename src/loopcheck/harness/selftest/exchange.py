@@ -86,3 +86,9 @@ def text(value: object, *names: str | int) -> str:
     """The text at this place, empty where there is none."""
     found = member(value, *names)
     return found if isinstance(found, str) else ""
+
+
+def written(value: object, *names: str | int) -> str:
+    """The text at this place; some servers send an object where the text of one is meant."""
+    found = member(value, *names)
+    return json.dumps(found) if isinstance(found, dict) else text(value, *names)

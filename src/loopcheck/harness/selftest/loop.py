@@ -111,7 +111,9 @@ class Loop:
             if not call.place:
                 self.places += 1
                 call.place = self.places
-                call.key = call.call_id if ids[call.call_id] == 1 else f"{call.call_id}#{call.place}"
+                call.key = (
+                    call.call_id if ids[call.call_id] == 1 else f"{call.call_id}#{call.place}"
+                )
 
     def waiting(self, calls: list[Call]) -> list[Call]:
         """The calls that a person has yet to decide about; none of the others runs before."""

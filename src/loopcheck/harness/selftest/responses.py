@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopcheck.fake_providers.wire import JsonObject
-from loopcheck.harness.selftest.exchange import ServiceFailure, objects, text
+from loopcheck.harness.selftest.exchange import ServiceFailure, objects, text, written
 from loopcheck.harness.selftest.voices import Call, End, Reply, Result
 from loopcheck.harness.task import Task
 
@@ -40,7 +40,7 @@ class Responses:
             raise ServiceFailure("the response failed")
         items = objects(body, "output")
         calls = [
-            Call(text(item, "call_id"), text(item, "name"), text(item, "arguments"))
+            Call(text(item, "call_id"), text(item, "name"), written(item, "arguments"))
             for item in items
             if item.get("type") == "function_call"
         ]

@@ -14,10 +14,10 @@ from loopcheck.harness.task import Outcome, ended
 class Draining(Loop):
     """Gives up its wait when it is cancelled, and empties its queue of tools."""
 
-    def run(self) -> Outcome:
+    def rest(self) -> Outcome:
         first: SimpleQueue[Outcome] = SimpleQueue()
         self.task.stop.on_request(lambda: first.put(ended("cancelled", "cancelled_by_user")))
-        Thread(target=lambda: first.put(super(Draining, self).run()), daemon=True).start()
+        Thread(target=lambda: first.put(super(Draining, self).rest()), daemon=True).start()
         return first.get()
 
     def may_run(self) -> bool:

@@ -12,7 +12,7 @@ from loopcheck.harness.strategies.arguments import Arguments, arguments
 from loopcheck.harness.strategies.features import Feature
 from loopcheck.harness.strategies.tools import OFTEN, SELDOM, Document
 
-_DECISIONS: Final = ("approve", "approve", "deny", "changed", "late", "stale", "twice", "none")
+_DECISIONS: Final = ("approve", "deny", "changed", "changed", "late", "stale", "twice", "none")
 _LATER: Final[tuple[tuple[str, Feature], ...]] = (("user", "messages"), ("run", "runs"))
 _SAID: Final = ("Please go on.", "And then?", "Thank you.")
 _BEGUN: Final = ("Something else, please.", "One more thing.")
@@ -57,12 +57,13 @@ def _decided(draw: DrawFn, label: str, script: turns.Script) -> list[Document]:
 
 
 def changed(call: Document, script: turns.Script) -> SearchStrategy[Arguments]:
-    """What a person may put in place of the arguments of a call: others, or fewer."""
+    """What a person may put in place of the arguments of a call: fewer where that is possible,
+    or others."""
     schema, asked = script.schema(str(call["tool"])), call.get("args")
     required, given = schema.get("required"), asked if isinstance(asked, dict) else {}
     needed = required if isinstance(required, list) else []
     fewer = [_without(given, name) for name in given if name not in needed]
-    return (st.sampled_from(fewer) | arguments(schema)) if fewer else arguments(schema)
+    return st.sampled_from(fewer) if fewer else arguments(schema)
 
 
 def _without(given: Arguments, name: str) -> Arguments:
@@ -120,5 +121,5 @@ def later(draw: DrawFn, script: turns.Script) -> list[Document]:
             break
         kind = draw(st.sampled_from(kinds))
         entries.append({kind: (_SAID if kind == "user" else _BEGUN)[place]})
-        entries += [turns.calling(draw, script)] if draw(OFTEN) else [{"say": "Very well."}]
+        entries.append(turns.calling(draw, script) if draw(OFTEN) else {"say": "Very well."})
     return entries

@@ -38,7 +38,7 @@ _ARGUMENTS: Final[dict[str, object]] = {
 }
 _WITHOUT_EFFECT: Final = ("error-result", "raises", "raises-timeout", "rejects", "rate-limited")
 _WITH_EFFECT: Final = ("commit-then-raise", "commit-then-lose-response", "empty", "hostile")
-_RETURNS: Final = ({"confirmation": "B-7"}, "done", [1, "two"], 7, {})
+_RETURNS: Final[tuple[object, ...]] = ({"confirmation": "B-7"}, "done", [1, "two"], 7, {})
 _PARTS: Final = ([{"text": "A plan."}, {"image": "png"}], [{"text": "One."}, {"text": "Two."}])
 ASKED: Final = "ask_user"
 HOSTED: Final = "web_search"
@@ -119,7 +119,7 @@ def hosted_tool(dialect: DialectName) -> Document:
 
 def _arguments(draw: DrawFn, names: list[str], often: st.SearchStrategy[bool]) -> Document:
     args = {name: _ARGUMENTS[name] for name in names}
-    optional = draw(st.lists(st.sampled_from(names), max_size=1)) if draw(often) else []
+    optional = [draw(st.sampled_from(names))] if draw(often) else []
     if not optional:
         return {"args": args}
     properties = {n: {"type": one} if isinstance(one, str) else one for n, one in args.items()}
@@ -168,7 +168,7 @@ def without_argument(tool: Document, name: str) -> None:
             place[key] = {other: spec for other, spec in named.items() if other != name}
     for key, place in (("operation", tool), ("required", inside)):
         listed = place.get(key)
-        if isinstance(listed, list):
+        if isinstance(listed, list | tuple):
             place[key] = [other for other in listed if other != name]
     if tool.get("args") == {}:
         del tool["args"]

@@ -113,7 +113,8 @@ def _in_pieces(draw: DrawFn, turn: Document, script: Script) -> Document:
         pieces.insert(1, {"redacted": True})
     if hosted:
         pieces += _hosted(script)
-    pieces += [{"call": one} for one in calls_of(turn)]
+    for one in calls_of(turn):
+        pieces.append({"call": one})
     return {"items": pieces, **({"stop": turn["stop"]} if "stop" in turn else {})}
 
 

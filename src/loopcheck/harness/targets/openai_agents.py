@@ -1,6 +1,6 @@
 """The OpenAI Agents SDK's Runner over both of its OpenAI models.
 
-Needs `loopcheck[openai-agents]`.
+Needs `loopcheck[openai-agents]`, of 0.8 or later, since which a run can be paused and resumed.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import os
 os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
 
 import asyncio
+import inspect
 import json
-from typing import Any
+from typing import Any, Final
 
+import agents
 from agents import (
     Agent,
     MaxTurnsExceeded,
-    ModelRefusalError,
     OpenAIChatCompletionsModel,
     OpenAIResponsesModel,
     Runner,
@@ -37,6 +38,10 @@ from loopcheck.harness.targets.decided import is_gated, rulings
 from loopcheck.harness.targets.file_session import FileSession
 from loopcheck.harness.task import Message, Outcome, Pending, Task, ended, final, paused
 
+# Unknown to early releases: a refusal is an answer like any other, and a denial says no reason.
+_REFUSAL: Final = getattr(agents, "ModelRefusalError", None)
+_TELLS_WHY: Final = "rejection_message" in inspect.signature(RunState.reject).parameters
+
 
 @loop(
     name="openai-agents",
@@ -51,7 +56,7 @@ from loopcheck.harness.task import Message, Outcome, Pending, Task, ended, final
         "server_state",
         "validates",
     ],
-    ends={MaxTurnsExceeded: "limit", ModelRefusalError: "refused"},
+    ends={MaxTurnsExceeded: "limit", **({_REFUSAL: "refused"} if _REFUSAL else {})},
     packages=["openai-agents", "openai"],
 )
 async def openai_agents(task: Task) -> Outcome:
@@ -154,7 +159,9 @@ async def _decided(agent: Agent[Any], task: Task) -> RunState[Any]:
         if decision is None:
             continue
         if decision.decide == "deny":
-            state.reject(item, rejection_message=decision.reason or None)
+            told = decision.reason if _TELLS_WHY else ""
+            why: dict[str, Any] = {"rejection_message": told} if told else {}
+            state.reject(item, **why)
         elif decision.arguments == call.arguments:
             state.approve(item)
     return state

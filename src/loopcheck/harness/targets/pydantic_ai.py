@@ -1,68 +1,46 @@
-"""pydantic-ai's Agent over its OpenAI and Anthropic models. Needs `loopcheck[pydantic-ai]`."""
+"""pydantic-ai's Agent over its OpenAI and Anthropic models. Needs `loopcheck[pydantic-ai]`.
+
+Releases before 2.55 keep no conversation, so they declare neither approvals nor cancellation nor
+messages that follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from importlib.util import find_spec
+from typing import Final
 
 import anthropic
 import openai
-from pydantic_ai import (
-    Agent,
-    AgentRunResult,
-    CancellationToken,
-    DeferredToolRequests,
-    DeferredToolResults,
-    ToolApproved,
-    ToolDenied,
-    UsageLimits,
-)
-from pydantic_ai.conversation import Conversation, ConversationTypeAdapter
-from pydantic_ai.exceptions import (
-    ContentFilterError,
-    RunCancelled,
-    ToolFailed,
-    UnexpectedModelBehavior,
-    UsageLimitExceeded,
-)
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    UserPromptPart,
-    repair_messages,
-)
-from pydantic_ai.models import Model
+from pydantic_ai import exceptions
+from pydantic_ai.exceptions import UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.result import StreamedRunResult
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.tools import Tool, ToolDefinition
-from pydantic_ai.toolsets import ExternalToolset
 
 from loopcheck.harness.target import loop
 from loopcheck.harness.targets.certificates import certificates
-from loopcheck.harness.targets.decided import Decided, is_gated, offered
-from loopcheck.harness.task import Decision, Outcome, Pending, Task, ended, final, paused
-from loopcheck.harness.task import Tool as Spec
+from loopcheck.harness.task import Outcome, Task
 
-_Run: TypeAlias = AgentRunResult[Any] | StreamedRunResult[None, Any] | RunCancelled
-_CANCELLED: Final = ended("cancelled", "cancelled_by_user")
+_KEEPS: Final = find_spec("pydantic_ai.conversation") is not None
+if _KEEPS:
+    from loopcheck.harness.targets.pydantic_ai_kept import kept_run as _run
+else:
+    from loopcheck.harness.targets.pydantic_ai_run import whole_run as _run
+
+_CONTROL: Final = ("approval", "cancel", "follow_up", "input")
+# Unknown to early releases, which know a filtered answer by no name.
+_FILTERED: Final = getattr(exceptions, "ContentFilterError", None)
 
 
 @loop(
     name="pydantic-ai",
     dialects=["responses", "chat", "messages"],
-    can=["approval", "cancel", "earlier", "follow_up", "input", "limits", "parallel", "validates"],
+    can=["earlier", "limits", "parallel", "validates", *(_CONTROL if _KEEPS else ())],
     ends={
         UsageLimitExceeded: "limit",
-        ContentFilterError: "refused",
+        **({_FILTERED: "refused"} if _FILTERED else {}),
         UnexpectedModelBehavior: "failed",
     },
     packages=["pydantic-ai-slim", "openai", "anthropic"],
@@ -79,7 +57,7 @@ async def pydantic_ai(task: Task) -> Outcome:
             model = AnthropicModel(
                 task.model, provider=provider, settings=ModelSettings(max_tokens=1024)
             )
-            return await _run(_agent(model, task), task)
+            return await _run(model, task)
     kind = OpenAIChatModel if task.dialect == "chat" else OpenAIResponsesModel
     async with openai.AsyncOpenAI(
         base_url=task.base_url,
@@ -87,141 +65,4 @@ async def pydantic_ai(task: Task) -> Outcome:
         http_client=openai.DefaultAsyncHttpxClient(verify=certificates()),
     ) as openai_client:
         openai_model = kind(task.model, provider=OpenAIProvider(openai_client=openai_client))
-        return await _run(_agent(openai_model, task), task)
-
-
-def _agent(model: Model, task: Task) -> Agent[None, Any]:
-    specs = offered(task)
-    tools = [
-        Tool(spec.function, takes_ctx=False, requires_approval=spec.approval == "ask")
-        for spec in specs
-        if spec.kind != "ask"
-    ]
-    if not any(map(is_gated, specs)):
-        return Agent(model, deps_type=type(None), tools=tools)
-    answered = [_answered(spec) for spec in specs if spec.kind == "ask"]
-    return Agent(
-        model,
-        deps_type=type(None),
-        output_type=[str, DeferredToolRequests],
-        tools=tools,
-        toolsets=[ExternalToolset(answered)],
-    )
-
-
-def _answered(spec: Spec) -> ToolDefinition:
-    """A tool whose result comes from outside: from the person who is asked."""
-    schema = dict(spec.parameters)
-    return ToolDefinition(
-        name=spec.name, description=spec.description, parameters_json_schema=schema
-    )
-
-
-async def _run(agent: Agent[None, Any], task: Task) -> Outcome:
-    file = task.folder / "conversation.json"
-    if task.resume is None:
-        before = _closed(_kept(file)) if task.follows else _earlier(task)
-        return await _ended(agent, task, user_prompt=task.prompt, conversation=before)
-    conversation = _kept(file)
-    requests = conversation.deferred_tool_requests or DeferredToolRequests()
-    waiting = _pending(requests)
-    made = Decided(task.folder).about(waiting, task.resume.decisions)
-    if task.stop.requested:
-        return _CANCELLED
-    if made is None:
-        return paused(pending=waiting, run=task.run)
-    results = _results(requests, made)
-    return await _ended(agent, task, conversation=conversation, deferred_tool_results=results)
-
-
-def _earlier(task: Task) -> Conversation | None:
-    """What was said before the task, which nobody has kept."""
-    said: list[ModelMessage] = [
-        ModelRequest(parts=[UserPromptPart(message.text)])
-        if message.role == "user"
-        else ModelResponse(parts=[TextPart(message.text)])
-        for message in task.earlier
-    ]
-    return Conversation(messages=said) if said else None
-
-
-async def _ended(agent: Agent[None, Any], task: Task, **given: Any) -> Outcome:
-    """Runs the agent, and keeps the conversation however that ends."""
-    file = task.folder / "conversation.json"
-    token = CancellationToken()
-    task.stop.on_request(token.cancel)
-    limits = UsageLimits(request_limit=task.limits.rounds or 50)
-    given |= {"usage_limits": limits, "cancellation_token": token}
-    try:
-        result, output = await _result(agent, given, stream=task.stream)
-    except RunCancelled as cancelled:
-        _keep(file, cancelled, None)
-        return _CANCELLED
-    if isinstance(output, DeferredToolRequests):
-        _keep(file, result, output)
-        return paused(pending=_pending(output), run=task.run)
-    _keep(file, result, None)
-    return final(output)
-
-
-async def _result(
-    agent: Agent[None, Any], given: dict[str, Any], *, stream: bool
-) -> tuple[_Run, Any]:
-    """What holds the run's messages, and its output."""
-    if not stream:
-        result = await agent.run(**given)
-        return result, result.output
-    async with agent.run_stream(**given) as streamed:
-        return streamed, await streamed.get_output()
-
-
-def _keep(file: Path, run: _Run, requests: DeferredToolRequests | None) -> None:
-    """Keeps the conversation for the next run of it."""
-    conversation = Conversation(
-        messages=run.all_messages(),
-        usage=run.usage,
-        conversation_id=run.conversation_id or "",
-        deferred_tool_requests=requests,
-    )
-    file.write_bytes(ConversationTypeAdapter.dump_json(conversation))
-
-
-def _kept(file: Path) -> Conversation:
-    return ConversationTypeAdapter.validate_json(file.read_bytes())
-
-
-def _closed(conversation: Conversation) -> Conversation:
-    """The conversation as the user's next message may follow it: what was left without a result
-    when it was cancelled or paused gets one that says so."""
-    messages = repair_messages(conversation.messages)
-    return replace(conversation, messages=messages, deferred_tool_requests=None)
-
-
-def _pending(requests: DeferredToolRequests) -> tuple[Pending, ...]:
-    """The calls that wait: those for an approval, then those for an answer."""
-    return tuple(
-        Pending(call_id=call.tool_call_id, tool=call.tool_name, arguments=call.args_as_dict())
-        for call in (*requests.approvals, *requests.calls)
-    )
-
-
-def _results(requests: DeferredToolRequests, decisions: Sequence[Decision]) -> DeferredToolResults:
-    calls = (*requests.approvals, *requests.calls)
-    approvals: dict[str, bool | ToolApproved | ToolDenied] = {}
-    answers: dict[str, Any] = {}
-    for call, decision in zip(calls, decisions, strict=True):
-        if decision.decide == "answer":
-            answers[call.tool_call_id] = decision.value
-        elif call in requests.calls:
-            answers[call.tool_call_id] = ToolFailed(decision.reason or "Nobody answers this.")
-        else:
-            approvals[call.tool_call_id] = _approval(call, decision)
-    return requests.build_results(approvals=approvals, calls=answers)
-
-
-def _approval(call: ToolCallPart, decision: Decision) -> ToolApproved | ToolDenied:
-    if decision.decide == "deny":
-        return ToolDenied(decision.reason) if decision.reason else ToolDenied()
-    if decision.arguments == call.args_as_dict():
-        return ToolApproved()
-    return ToolApproved(override_args=dict(decision.arguments))
+        return await _run(openai_model, task)

@@ -1,6 +1,6 @@
 """Which liars a search finds, after how many examples, and how small it shows them.
 
-    python tests/bench/bench_fuzz_liars.py [--seed N] [--examples N] [LIAR ...]
+    python tests/bench/found_liars.py [--seed N] [--examples N] [LIAR ...]
 
 One line for each liar that `loopcheck selftest` has: the example that found it, the check that it
 broke, and the lines of YAML that show it. The first line is the honest loop, of which nothing is
