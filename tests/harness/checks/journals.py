@@ -24,6 +24,12 @@ TOOLS: Json = {
     "get_weather": {"kind": "read", "args": {"city": "string"}},
 }
 SEAT: Json = {"event": "E1", "seat": 12}
+EXECUTION_CHECKS = (
+    "execution.complete-only",
+    "execution.allowed",
+    "execution.exact-arguments",
+    "execution.once",
+)
 # What checks said in the test that runs; see the fixture `every_word`.
 SAID: list[str] = []
 
@@ -256,6 +262,12 @@ def in_words(found: Finding) -> str:
 def levels(result: CheckResult) -> list[str]:
     """The levels of a check's findings, in order."""
     return [found.level for found in result.findings]
+
+
+def execution_levels(journal: Written, *can: str) -> dict[str, list[str]]:
+    """The levels of the findings of each check of executions that has any."""
+    results = {name: levels(journal.check(name, *can)) for name in EXECUTION_CHECKS}
+    return {name: each for name, each in results.items() if each}
 
 
 def primary(result: CaseResult) -> str | None:

@@ -320,10 +320,11 @@ def test_what_was_said_before_the_calls_ends_no_turn() -> None:
     assert found(journal) == ["pass"]
 
 
-def test_what_is_said_right_behind_the_calls_ends_the_turn() -> None:
+@pytest.mark.parametrize("kind", ["say", "refusal"])
+def test_what_is_said_right_behind_the_calls_ends_the_turn(kind: str) -> None:
     journal = returned([THINK], ["a", "b"], body={"thinking": {"type": "enabled"}})
     journal.entries.pop()
-    said = {"kind": "say", "path": "m[3]", "origin": "sent", "text": "Done.", "reply": 1}
+    said = {"kind": kind, "path": "m[3]", "origin": "sent", "text": "Done.", "reply": 1}
     journal.items.insert(3, said)
     journal.ask(2)
     assert found(journal) == ["not exercised"]
@@ -345,3 +346,12 @@ def test_what_is_stored_is_said_by_the_request_of_the_response() -> None:
     journal = returned([REASON], ["a", "b"], dialect="responses", call_ids=True)
     journal.entries[1]["body"] = {"store": False}
     assert levels(journal.check("history.carried")) == ["should"]
+
+
+def test_everything_that_changed_is_told() -> None:
+    carry = [THINK, thought("two", position=1)]
+    changed = [sent(one, seal="x", path=f"m[{place}]") for place, one in enumerate(carry)]
+    (finding,) = returned(carry, [*changed, "a", "b"]).check("history.carried").findings
+    assert finding.seen == (
+        "changed at m[0]: seal 'x' for 'seal-one'; m[1]: seal 'x' for 'seal-two'"
+    )

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from journals import SEAT, TOOLS, Json, Written, call, honest, levels, one_round, scenario
+from journals import (
+    EXECUTION_CHECKS,
+    SEAT,
+    Json,
+    Written,
+    call,
+    execution_levels,
+    honest,
+    levels,
+    one_round,
+    scenario,
+)
 
 pytestmark = pytest.mark.usefixtures("every_word")
-CHECKS = (
-    "execution.complete-only",
-    "execution.allowed",
-    "execution.exact-arguments",
-    "execution.once",
-)
 CUT = '{"event":"E1","seat":1'
 OTHER: Json = {"event": "E1", "seat": 1}
-
-
-def found(journal: Written, *can: str) -> dict[str, list[str]]:
-    """The levels of the findings of each check that has any."""
-    results = {name: levels(journal.check(name, *can)) for name in CHECKS}
-    return {name: each for name, each in results.items() if each}
 
 
 def ended(*calls: Json, ends: str, stop: str = "length", fault: str | None = None) -> Written:
@@ -31,8 +30,8 @@ def ended(*calls: Json, ends: str, stop: str = "length", fault: str | None = Non
 
 def test_an_honest_run_passes() -> None:
     journal = honest(call("book"), call("sky", "get_weather", {"city": "Basel"}))
-    assert found(journal) == {}
-    assert [journal.check(name).status for name in CHECKS] == [
+    assert execution_levels(journal) == {}
+    assert [journal.check(name).status for name in EXECUTION_CHECKS] == [
         "not exercised",
         "pass",
         "pass",
@@ -45,8 +44,8 @@ def test_without_executions_there_is_little_to_say() -> None:
     journal.ask()
     journal.answer(text="Done.")
     journal.end()
-    assert {name: journal.check(name).status for name in CHECKS} == dict.fromkeys(
-        CHECKS, "not exercised"
+    assert {name: journal.check(name).status for name in EXECUTION_CHECKS} == dict.fromkeys(
+        EXECUTION_CHECKS, "not exercised"
     )
     assert journal.check("execution.once").reason == "no tool was entered"
 
@@ -63,7 +62,7 @@ def test_a_cut_call_that_runs_is_a_must_with_the_values_that_prove_it() -> None:
         '{"event":"E1","seat":1 and then stop length'
     )
     assert finding.entries == (4, 3)
-    assert found(journal) == {"execution.complete-only": ["must"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
 
 
 @pytest.mark.parametrize("arguments", [SEAT, OTHER, {}])
@@ -71,14 +70,14 @@ def test_a_cut_call_that_runs_is_a_must_with_the_values_that_prove_it() -> None:
 def test_whatever_runs_of_a_tool_whose_call_was_cut_is_a_must(ends: str, arguments: Json) -> None:
     journal = ended(call("book", sent="cut"), ends=ends, fault="eof")
     journal.execute(arguments=arguments)
-    assert found(journal) == {"execution.complete-only": ["must"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
 
 
 @pytest.mark.parametrize("ends", ["unmarked", "marked"])
 def test_a_whole_call_of_an_incomplete_response_is_a_should(ends: str) -> None:
     journal = ended(call("book"), ends=ends)
     journal.execute()
-    assert found(journal) == {"execution.complete-only": ["should"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["should"]}
     assert journal.check("execution.complete-only").status == "pass"
 
 
@@ -86,13 +85,13 @@ def test_a_whole_call_of_an_incomplete_response_is_a_should(ends: str) -> None:
 def test_other_arguments_than_those_of_an_incomplete_response_are_a_must(ends: str) -> None:
     journal = ended(call("book"), ends=ends)
     journal.execute(arguments=OTHER)
-    assert found(journal) == {"execution.complete-only": ["must"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
 
 
 def test_a_whole_call_of_a_failed_response_is_a_must() -> None:
     journal = ended(call("book"), ends="failed", fault="error-event")
     journal.execute()
-    assert found(journal) == {"execution.complete-only": ["must"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
 
 
 def test_that_it_runs_after_a_further_failure_changes_nothing() -> None:
@@ -100,7 +99,7 @@ def test_that_it_runs_after_a_further_failure_changes_nothing() -> None:
     journal.ask(1, 2)
     journal.answer(status=500, ends="failed", fault="http")
     journal.execute()
-    assert found(journal) == {"execution.complete-only": ["must"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
 
 
 def test_a_cut_call_of_an_earlier_attempt_is_still_incomplete() -> None:
@@ -108,7 +107,7 @@ def test_a_cut_call_of_an_earlier_attempt_is_still_incomplete() -> None:
     journal.ask(1, 2)
     journal.answer(status=500, ends="failed", fault="http")
     journal.execute(arguments=OTHER)
-    assert found(journal) == {"execution.complete-only": ["must"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
 
 
 def test_the_call_of_the_next_attempt_may_run() -> None:
@@ -116,7 +115,7 @@ def test_the_call_of_the_next_attempt_may_run() -> None:
     journal.ask(1, 2)
     journal.answer(call("book", call_id="call_again"))
     journal.execute()
-    assert found(journal) == {}
+    assert execution_levels(journal) == {}
     assert journal.check("execution.complete-only").status == "pass"
 
 
@@ -132,14 +131,14 @@ def test_the_call_of_the_next_attempt_may_run() -> None:
 def test_arguments_that_are_no_json_object(text: str, ran: Json, level: str) -> None:
     journal = one_round(call("book", arguments=text))
     journal.execute(arguments=ran)
-    assert found(journal) == {"execution.complete-only": [level]}
+    assert execution_levels(journal) == {"execution.complete-only": [level]}
 
 
 def test_empty_arguments_are_an_empty_object() -> None:
     tools: Json = {"ping": {"kind": "write"}}
     journal = one_round(call("p", "ping", ""), scenario_=scenario(tools=tools))
     journal.execute("ping", {})
-    assert found(journal) == {}
+    assert execution_levels(journal) == {}
 
 
 def test_changed_and_merged_values_are_not_exact() -> None:
@@ -150,13 +149,13 @@ def test_changed_and_merged_values_are_not_exact() -> None:
     assert finding.level == "must"
     assert finding.seen == "1: reserve_seat(event='E2', seat=12)"
     assert finding.why == "fragments of the calls a, b were joined"
-    assert found(journal) == {"execution.exact-arguments": ["must"]}
+    assert execution_levels(journal) == {"execution.exact-arguments": ["must"]}
 
 
 def test_values_read_under_their_type_are_a_should() -> None:
     journal = one_round(call("book", arguments={"event": "E1", "seat": "12"}))
     journal.execute()
-    assert found(journal) == {"execution.exact-arguments": ["should"]}
+    assert execution_levels(journal) == {"execution.exact-arguments": ["should"]}
     (finding,) = journal.check("execution.exact-arguments").findings
     assert finding.expected == "reserve_seat(event='E1', seat='12')"
     assert finding.seen == '{"event":"E1","seat":12}'
@@ -165,7 +164,7 @@ def test_values_read_under_their_type_are_a_should() -> None:
 def test_an_argument_that_the_tool_does_not_take_may_be_left_out() -> None:
     journal = one_round(call("book", arguments={**SEAT, "colour": "red"}))
     journal.execute()
-    assert found(journal) == {}
+    assert execution_levels(journal) == {}
 
 
 def test_what_nobody_asked_for_is_not_allowed() -> None:
@@ -174,7 +173,7 @@ def test_what_nobody_asked_for_is_not_allowed() -> None:
     (finding,) = journal.check("execution.allowed").findings
     assert finding.expected == "only calls of the latest response: get_weather"
     assert finding.entries == (4, 3)
-    assert found(journal) == {"execution.allowed": ["must"]}
+    assert execution_levels(journal) == {"execution.allowed": ["must"]}
 
 
 def test_an_unknown_tool_is_not_allowed_even_before_any_response() -> None:
@@ -189,105 +188,21 @@ def test_a_call_of_an_unknown_tool_that_does_not_run_passes() -> None:
     assert journal.check("execution.allowed").status == "pass"
 
 
-def test_a_write_that_runs_twice_is_a_must() -> None:
-    journal = one_round()
-    journal.execute()
-    journal.execute()
-    (finding,) = journal.check("execution.once").findings
-    assert finding.seen == (
-        "2: reserve_seat(event='E1', seat=12); reserve_seat(event='E1', seat=12)"
-    )
-    assert finding.entries == (7, 4, 3)
-    assert found(journal) == {"execution.once": ["must"]}
-
-
-def test_a_write_that_runs_again_after_a_failed_request_is_a_must() -> None:
-    journal = one_round()
-    journal.execute()
-    journal.carry()
-    journal.ask(2)
-    journal.answer(status=500, ends="failed", fault="http")
-    journal.execute()
-    assert found(journal) == {"execution.once": ["must"]}
-
-
-def test_a_write_runs_once_even_if_it_raised() -> None:
-    journal = one_round()
-    journal.execute(how="raised", effect=True)
-    journal.execute()
-    assert found(journal) == {"execution.once": ["must"]}
-
-
-@pytest.mark.parametrize(("how", "expected"), [("rejected", []), ("abandoned", ["must"])])
-def test_a_write_that_was_refused_has_not_begun(how: str, expected: list[str]) -> None:
-    journal = one_round()
-    journal.execute(how=how, effect=False)
-    journal.execute()
-    assert levels(journal.check("execution.once")) == expected
-
-
 def test_the_same_call_twice_from_a_response_marked_incomplete_is_once_too_often() -> None:
     journal = ended(call("book"), ends="marked")
     journal.execute()
     journal.execute()
-    assert found(journal) == {
+    assert execution_levels(journal) == {
         "execution.complete-only": ["should"],
         "execution.once": ["must"],
     }
-
-
-def test_two_equal_calls_run_twice() -> None:
-    assert found(honest(call("a"), call("b"))) == {}
-
-
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [("result", ["should"]), ("raised", []), ("rejected", []), ("abandoned", [])],
-)
-def test_a_read_is_repeated_after_failures_only(how: str, expected: list[str]) -> None:
-    journal = one_round(call("sky", "get_weather", {"city": "Basel"}))
-    journal.execute("get_weather", {"city": "Basel"}, how=how)
-    journal.execute("get_weather", {"city": "Basel"})
-    assert levels(journal.check("execution.once")) == expected
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [("op-1", "op-1", []), ("op-1", "op-2", ["must"]), (None, None, ["should"])],
-)
-def test_a_system_that_knows_the_operation_allows_a_repetition(
-    first: str | None, second: str | None, expected: list[str]
-) -> None:
-    tools: Json = {"reserve_seat": {**dict(TOOLS)["reserve_seat"], "deduplicates": True}}  # type: ignore[dict-item]
-    journal = one_round(scenario_=scenario(tools=tools))
-    journal.execute(operation_id=first)
-    journal.execute(operation_id=second, deduplicated=True)
-    assert levels(journal.check("execution.once")) == expected
-
-
-@pytest.mark.parametrize(("answer", "expected"), [("absent", []), ("inconclusive", ["must"])])
-def test_a_lookup_that_says_absent_renews_the_budget(answer: str, expected: list[str]) -> None:
-    journal = one_round()
-    journal.execute(how="raised", effect=False, operation_id="op-1")
-    journal.note("lookup", tool="reserve_seat", operation_id="op-1", answer=answer)
-    journal.execute(operation_id="op-1")
-    assert levels(journal.check("execution.once")) == expected
-
-
-def test_one_lookup_renews_one_execution() -> None:
-    journal = one_round()
-    journal.execute(how="raised", effect=False, operation_id="op-1")
-    journal.note("lookup", tool="reserve_seat", operation_id="op-1", answer="absent")
-    journal.execute(operation_id="op-1")
-    journal.execute(operation_id="op-1")
-    assert levels(journal.check("execution.once")) == ["must"]
 
 
 def test_the_last_arguments_of_two_calls_used_twice_are_not_exact() -> None:
     journal = one_round(call("a"), call("b", arguments={"event": "E1", "seat": 13}))
     journal.execute(arguments={"event": "E1", "seat": 13})
     journal.execute(arguments={"event": "E1", "seat": 13})
-    assert found(journal) == {"execution.exact-arguments": ["must"]}
+    assert execution_levels(journal) == {"execution.exact-arguments": ["must"]}
 
 
 def test_what_was_meant_stands_beside_what_ran() -> None:
@@ -310,18 +225,7 @@ def test_a_repetition_is_that_of_the_latest_attempt_that_asked_for_it() -> None:
     journal.ask(2)
     journal.answer(text="Wait.")
     journal.execute()
-    assert found(journal) == {"execution.once": ["must"]}
-
-
-def test_every_response_before_is_looked_at() -> None:
-    journal = one_round()
-    journal.execute()
-    journal.carry()
-    for turn in (2, 3):
-        journal.ask(turn)
-        journal.answer(text="Wait.")
-    journal.execute()
-    assert found(journal) == {"execution.once": ["must"]}
+    assert execution_levels(journal) == {"execution.once": ["must"]}
 
 
 def test_of_several_whole_calls_the_one_that_ran_is_named() -> None:
@@ -336,7 +240,7 @@ def test_of_several_whole_calls_the_one_that_ran_is_named() -> None:
 def test_loose_arguments_are_read_by_the_schema_too() -> None:
     journal = one_round(call("book", arguments='{"event":"E1","seat":"7","seat":"12"}'))
     journal.execute()
-    assert found(journal) == {"execution.complete-only": ["should"]}
+    assert execution_levels(journal) == {"execution.complete-only": ["should"]}
 
 
 def test_only_what_differs_from_what_ran_was_meant() -> None:
@@ -344,7 +248,7 @@ def test_only_what_differs_from_what_ran_was_meant() -> None:
         "as": "book",
         "tool": "reserve_seat",
         "raw_args": CUT,
-        "meant": {"event": "E1", "seat": 12},
+        "meant": {"row": 3, "event": "E1", "seat": 12},
     }
     journal = Written(scenario(turns=[{"calls": [meant], "stop": "length"}]))
     journal.ask()
@@ -352,7 +256,7 @@ def test_only_what_differs_from_what_ran_was_meant() -> None:
     journal.execute(arguments={"event": "E1", "seat": 1})
     (found,) = journal.check("execution.complete-only").findings
     assert found.seen.endswith(
-        'only a part of {"event":"E1","seat":1 and then stop length (seat=12 was meant)'
+        'only a part of {"event":"E1","seat":1 and then stop length (row=3, seat=12 was meant)'
     )
 
 
@@ -379,3 +283,32 @@ def test_all_tools_that_were_asked_for_are_named() -> None:
     journal.execute()
     (finding,) = journal.check("execution.allowed").findings
     assert finding.expected == "only calls of the latest response: get_weather, drop_tables"
+
+
+def test_a_failure_before_asks_for_no_tool_either() -> None:
+    journal = ended(ends="failed", fault="http")
+    journal.ask(1, 2)
+    journal.answer(text="Wait.")
+    journal.execute()
+    assert execution_levels(journal) == {"execution.allowed": ["must"]}
+
+
+def test_loose_arguments_of_a_response_that_failed_are_a_must() -> None:
+    loose = call("book", arguments='{"event":"E1","seat":1,"seat":12}')
+    journal = ended(loose, ends="failed", fault="reset")
+    journal.execute()
+    assert execution_levels(journal) == {"execution.complete-only": ["must"]}
+
+
+def test_what_runs_late_is_that_of_the_attempt_that_asked_for_it() -> None:
+    journal = ended(call("book"), ends="failed", fault="reset")
+    journal.ask(1, 2)
+    journal.answer(call("book", arguments=OTHER))
+    journal.execute(arguments=OTHER)
+    journal.carry()
+    journal.ask(2)
+    journal.answer(text="Wait.")
+    journal.execute()
+    (finding,) = journal.check("execution.complete-only").findings
+    assert finding.expected == "0 executions of reserve_seat for call book"
+    assert finding.entries == (11, 3)

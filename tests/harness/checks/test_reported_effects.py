@@ -80,8 +80,9 @@ def test_without_an_effect_nothing_can_be_denied() -> None:
 
 
 class TestUnknownOutcomes:
-    def test_a_write_that_raised_may_have_happened(self) -> None:
-        result = told("Error: connection closed", how="raised").check(REPORTED, *CAN)
+    @pytest.mark.parametrize("how", ["raised", "abandoned"])
+    def test_a_write_that_raised_may_have_happened(self, how: str) -> None:
+        result = told("Error: connection closed", how=how).check(REPORTED, *CAN)
         (finding,) = result.findings
         assert (result.status, finding.level) == ("pass", "should")
         assert finding.expected == "that it is unknown whether book took effect"

@@ -56,9 +56,7 @@ def test_the_folders_of_a_target_are_sent_once(tmp_path: Path) -> None:
 def test_scenarios_keep_their_ids(tmp_path: Path, patterns: tuple[str, ...]) -> None:
     root = tmp_path / "scenarios"
     (root / "own").mkdir(parents=True)
-    asked = cell(tmp_path).model_copy(
-        update={"scenarios": patterns, "scenarios_root": str(root)}
-    )
+    asked = cell(tmp_path).model_copy(update={"scenarios": patterns, "scenarios_root": str(root)})
     (tmp_path / "cut.yaml").rename(root / "own" / "cut.yaml")
     (root / "notes.yaml").write_text("no scenario")
     home = parcel.of_scenarios(asked).unpack(tmp_path / "there")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import matrix_project
 import pytest
@@ -154,8 +157,13 @@ def test_whatever_ends_a_task_nothing_measured_is_lost(
     (tmp_path / "trial" / "stdlib_loop.py").write_text((LOOPS / "stdlib_loop.py").read_text())
     project = Project(declared=("tinysdk",), locked=("tinysdk==1.0",))
     resolved = Resolver(lambda: uv.find(tmp_path), tmp_path / "r").resolve(project, (), None)
-    update = {"cwd": str(tmp_path / "trial"), "requirements": resolved.lines}
-    fragile = renamed(cell(tmp_path, python="fragile:plain"), "k1", **update)
+    fragile = renamed(
+        cell(tmp_path, python="fragile:plain"),
+        "k1",
+        cwd=str(tmp_path / "trial"),
+        requirements=resolved.lines,
+        packages=resolved.packages,
+    )
     nosy = renamed(fragile, "k2", python="fragile:nosy")
     missing = renamed(fragile, "k3", requirements=("tinysdk==9.0",))
     nowhere = renamed(fragile, "k4", scenarios=("nowhere/*",))
@@ -235,6 +243,35 @@ def test_what_is_refused(
     monkeypatch.chdir(matrix_project.write(tmp_path))
     assert main(["matrix", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "told"),
+    [
+        ("Failed to connect", "AuthenticationError: no token", "it asks for a token; set RAY_AUTH"),
+        ("Version mismatch:\nRay: 2.60.0", "", "Version mismatch:"),
+        ("", "", "ConnectionError"),
+    ],
+)
+def test_a_cluster_that_refuses_says_why(
+    error: str, cause: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**_: object) -> None:
+        raise ConnectionError(error) from RuntimeError(cause)
+
+    # The real one would heed no variable any more that the tests above set later.
+    fake, exceptions = ModuleType("ray"), ModuleType("ray.exceptions")
+    fake.__spec__ = ModuleSpec("ray", None)
+    fake.__dict__["init"] = init
+    exceptions.__dict__["RayError"] = RuntimeError
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.setitem(sys.modules, "ray.exceptions", exceptions)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        refused = pytest.raises(MatrixError, match=f"Ray at {address}: {told}")
+        found = uv.Uv("uv", {})
+        with refused, ray_cluster.connected(address, found, tmp_path, cores=1):
+            raise AssertionError("it is not connected")
 
 
 def test_a_ray_that_does_not_start_says_why(

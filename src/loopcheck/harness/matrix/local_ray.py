@@ -18,8 +18,6 @@ from loopcheck.harness.matrix import ray_head
 from loopcheck.harness.matrix.errors import MatrixError
 from loopcheck.harness.matrix.thin import bare_environment, site_packages
 
-# The file by which Ray's own packages are found where it starts, and in what is copied from there.
-BENEATH: Final = "loopcheck-beneath.pth"
 _END_SECONDS: Final = 30.0
 
 
@@ -84,7 +82,7 @@ def _python(home: Path) -> Path:
     environment that it was started from for every environment of a task, and this one is small."""
     python = bare_environment(home)
     found = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-    (site_packages(home) / BENEATH).write_text("\n".join([*found, ""]), encoding="utf-8")
+    (site_packages(home) / "beneath.pth").write_text("\n".join([*found, ""]), encoding="utf-8")
     return python
 
 

@@ -107,13 +107,15 @@ def _connection(address: str, folder: Path) -> Iterator[None]:
             runtime_env={"working_dir": str(folder)},
         )
     except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-        raise MatrixError(f"Ray at {address}: {_first(error)}") from None
+        raise MatrixError(f"Ray at {address}: {_reason(error)}") from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def _first(error: Exception) -> str:
+def _reason(error: Exception) -> str:
+    if "AuthenticationError" in f"{type(error).__name__} {error} {error.__cause__}":
+        return "it asks for a token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

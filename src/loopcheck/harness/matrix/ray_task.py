@@ -6,20 +6,22 @@ import json
 import os
 import sys
 import sysconfig
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from packaging.utils import canonicalize_name
 from pydantic import BaseModel, ConfigDict
 
+from loopcheck.harness.matrix import own_wheel
 from loopcheck.harness.matrix.cell import Cell
 from loopcheck.harness.matrix.kept import Kept
-from loopcheck.harness.matrix.local_ray import BENEATH
 from loopcheck.harness.matrix.parcel import Parcel
 from loopcheck.harness.matrix.results import CellResult, Wire
 from loopcheck.harness.matrix.running import run_cell
@@ -54,7 +56,7 @@ def run_here(text: str, kept: str, scenarios: Parcel, *code: Parcel) -> Iterator
             scenarios=_laid(scenarios, folder / "scenarios"),
             code=[_laid(one, folder / f"code-{number}") for number, one in enumerate(code)],
         )
-        python = _apart(folder / "python")
+        python = _apart(folder / "python", cell.packages)
         binaries = os.pathsep.join((str(python.parent), str(Path(sys.executable).parent)))
         update = {"interpreter": str(python), "binaries": binaries}
         here = places.here(cell).model_copy(update=update)
@@ -132,12 +134,20 @@ def _quoted(path: str) -> str:
     return json.dumps(path, ensure_ascii=False)[1:-1]
 
 
-def _apart(home: Path) -> Path:
-    """A Python with the packages of this environment, and with none of those that Ray puts
-    beneath it: a target must not find what is not among its packages."""
-    python = bare_environment(home)
-    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        for found in Path(folder).iterdir():
-            if found.name != BENEATH:
-                (site_packages(home) / found.name).symlink_to(found)
+def _apart(home: Path, names: Iterable[str]) -> Path:
+    """A Python with these packages of this environment, and with nothing of what Ray copies there
+    or puts beneath it: a target must not find what is not among its packages."""
+    python, wanted = bare_environment(home), {*names, own_wheel.NAME}
+    own = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    for found in metadata.distributions(path=list(own)):
+        # What was asked for by its place need not be called like that.
+        if canonicalize_name(found.name) in wanted or found.read_text("direct_url.json"):
+            _link(found, site_packages(home))
     return python
+
+
+def _link(found: metadata.Distribution, folder: Path) -> None:
+    for name in {file.parts[0] for file in found.files or ()} - {".."}:
+        there = Path(str(found.locate_file(name)))
+        if there.exists() and not (folder / name).exists():
+            (folder / name).symlink_to(there)

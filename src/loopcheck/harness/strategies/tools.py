@@ -40,6 +40,7 @@ _WITHOUT_EFFECT: Final = ("error-result", "raises", "raises-timeout", "rejects",
 _WITH_EFFECT: Final = ("commit-then-raise", "commit-then-lose-response", "empty", "hostile")
 _RETURNS: Final[tuple[object, ...]] = ({"confirmation": "B-7"}, "done", [1, "two"], 7, {})
 _PARTS: Final = ([{"text": "A plan."}, {"image": "png"}], [{"text": "One."}, {"text": "Two."}])
+_APPROVALS: Final = st.sampled_from([*[None] * 5, *["ask"] * 3, "disabled"])
 ASKED: Final = "ask_user"
 HOSTED: Final = "web_search"
 _LOOKUPS: Final = ("none", "found", "absent", "inconclusive")
@@ -91,8 +92,9 @@ def _tool(draw: DrawFn, kind: str, features: Collection[Feature]) -> Document:
         tool |= _operation(draw, names)
     if draw(SELDOM):
         tool |= draw(_results(features))
-    if "approvals" in features and draw(SELDOM):
-        tool["approval"] = draw(st.sampled_from(["ask", "ask", "ask", "disabled"]))
+    approval = draw(_APPROVALS) if "approvals" in features else None
+    if approval is not None:
+        tool["approval"] = approval
     return tool
 
 
