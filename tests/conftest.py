@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -29,3 +30,20 @@ def every_word(snapshot: SnapshotAssertion) -> Iterator[None]:
     said.clear()
     yield
     assert "\n".join(said) == snapshot
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with made-up packages and with what loopcheck needs."""
+    folder: Path = import_module("wheelhouse").write(tmp_path_factory.mktemp("house") / "wheels")
+    return folder
+
+
+@pytest.fixture
+def offline(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """uv finds those wheels and no registry."""
+    pytest.importorskip("uv", reason="needs uv: pip install 'loopcheck[matrix]'")
+    monkeypatch.setenv("UV_FIND_LINKS", str(wheels))
+    monkeypatch.setenv("UV_NO_INDEX", "1")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    return wheels

@@ -38,8 +38,12 @@ class Socketless(Stage):
         seed: int = 0,
         seconds: float = 30.0,
         lenient: frozenset[str] = frozenset(),
+        grows: bool = False,
     ) -> Iterator[OpenCase]:
-        with super().open(spec, target=target, seed=seed, seconds=seconds, lenient=lenient) as case:
+        opened = super().open(
+            spec, target=target, seed=seed, seconds=seconds, lenient=lenient, grows=grows
+        )
+        with opened as case:
             provider = Provider(
                 script=compile_script(spec.scenario, spec.dialect, spec.mode),
                 dialect=spec.dialect,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from controlled import OTHER, WAITS, cancel, decide, died, leg, paused
 from journals import SEAT, Written, one_round
 
+from loopcheck.harness.checks.course import changed
 from loopcheck.harness.checks.evidence import Ended
 
 
@@ -112,3 +113,13 @@ def test_an_end_tells_all_that_the_loop_said_of_it() -> None:
     assert journal.evidence().outcome == Ended(
         n=4, state="failed", reason="KeyError", text="Sorry.", exception="KeyError"
     )
+
+
+def test_the_first_word_about_a_call_that_waits_is_what_was_approved() -> None:
+    journal = paused()
+    decide(journal, "approve", OTHER, pending=False)
+    decide(journal, "deny")
+    decide(journal, "approve")
+    decide(journal, "approve", OTHER, label="other")
+    decide(journal, "approve", label="other")
+    assert changed(journal.entries) == {"other": OTHER}

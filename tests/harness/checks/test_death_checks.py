@@ -34,6 +34,17 @@ def test_a_read_may_be_entered_again_behind_a_death() -> None:
     assert levels(journal.check("execution.once")) == []
 
 
+def test_also_beside_a_call_that_was_cut() -> None:
+    cut = call("cut", "get_weather", '{"city":"Bas')
+    journal = one_round(call("sky", "get_weather", CITY), cut)
+    journal.execute("get_weather", CITY)
+    dies(journal)
+    journal.execute("get_weather", CITY)
+    assert journal.check("execution.complete-only").status == "pass"
+    journal.execute("get_weather", {"city": "Bas"})
+    assert levels(journal.check("execution.complete-only")) == ["must"]
+
+
 def test_a_read_that_was_asked_for_behind_the_death_is_entered_once() -> None:
     journal = Written()
     journal.ask()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+from controlled import decide
 from hypothesis import given
 from hypothesis import strategies as st
 from journals import SEAT, Json, Written, call, one_round
@@ -95,6 +96,14 @@ def test_an_id_that_was_passed_on_tells_equal_calls_apart() -> None:
     journal.execute(call_id="call_b")
     journal.execute(call_id="call_a")
     assert matched(journal) == {1: "b", 2: "a"}
+
+
+def test_what_was_approved_in_place_of_the_arguments_is_as_exact_as_they_are() -> None:
+    journal = one_round(call("more", arguments={**SEAT, "more": 1}), call("book"))
+    decide(journal, label="more")
+    decide(journal, "deny")
+    journal.execute()
+    assert matched(journal) == {1: "more"}
 
 
 def test_an_exact_execution_is_preferred_to_a_lossless_one() -> None:
