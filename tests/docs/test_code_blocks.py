@@ -25,6 +25,8 @@ from hypothesis import settings
 import loopcheck
 from loopcheck.harness import config, expected
 from loopcheck.harness.cli import main
+from loopcheck.harness.matrix.document import from_file
+from loopcheck.harness.matrix.reading import matrix
 from loopcheck.harness.providing import Providing
 from loopcheck.harness.scenario.errors import ScenarioError
 from loopcheck.harness.scenario.load import load_text
@@ -124,7 +126,8 @@ def test_tests_on_the_pages_pass(pytester: pytest.Pytester) -> None:
     folder.mkdir()
     folder.joinpath("kept.yaml").write_text(SCENARIO, encoding="utf-8")
     pytester.path.joinpath("loopcheck.toml").write_text('scenarios = ["qa/scenarios"]\n')
-    few = "order_status or kept or every_rule or independence or identical-calls-one-turn-chat"
+    few = "order_status or TestMyLoop or kept or every_rule or independence"
+    few += " or identical-calls-one-turn-chat"
     pytester.makefile(".ini", pytest="[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     try:
         result = pytester.runpytest("-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-k", few)
@@ -133,7 +136,7 @@ def test_tests_on_the_pages_pass(pytester: pytest.Pytester) -> None:
     counts = result.parseoutcomes()
     assert not {"failed", "errors", "xfailed"} & counts.keys(), result.stdout.str()
     ran = set(re.findall(r"^(test_\w+)\.py \.", result.stdout.str(), re.MULTILINE))
-    assert counts["passed"] >= len(texts) == 7, ran
+    assert counts["passed"] >= len(texts) == 8, ran
 
 
 # Commands
@@ -266,15 +269,29 @@ def narrowed(whole: dict[str, object], name: str) -> Iterator[bool]:
 
 
 def test_every_other_block_of_yaml_is_tested_elsewhere() -> None:
-    """The list of known failures is read below, the workflow and its steps by `test_ci_page.py`."""
+    """Known failures and the matrix are read below, the workflow by `test_ci_page.py`."""
     other = [b for b in every("yaml") if b not in (*PARTS, *SCENARIOS)]
-    assert {named(block.page) for block in other} <= {"docs/ci.md", "docs/known-failures.md"}
+    pages = {"docs/ci.md", "docs/known-failures.md", "docs/sdk-upgrades.md"}
+    assert {named(block.page) for block in other} <= pages
 
 
 def test_the_list_of_known_failures_is_read() -> None:
     (block,) = [b for b in blocks(DOCS / "known-failures.md") if b.language == "yaml"]
     (entry,) = expected.parse(block.text, str(block))
     assert (entry.kind, entry.target) == ("bug", "langchain")
+
+
+def test_the_matrix_is_read(tmp_path: Path) -> None:
+    (block,) = [b for b in blocks(DOCS / "sdk-upgrades.md") if b.language == "yaml"]
+    for name in ("billing", "support"):
+        (tmp_path / "services" / name).mkdir(parents=True)
+    settings = tmp_path / "services" / "chat" / "loopcheck.toml"
+    settings.parent.mkdir()
+    settings.write_text('[targets]\nchat = "chat.trial:loop"\n', encoding="utf-8")
+    (tmp_path / "m.yaml").write_text(block.text, encoding="utf-8")
+    found = matrix(from_file(tmp_path / "m.yaml"), config.find(tmp_path))
+    assert [target.name for target in found.targets] == ["openai-sdk", "billing", "support", "chat"]
+    assert found.compare == ("now", "next")
 
 
 @pytest.mark.parametrize("block", every("toml"), ids=str)
@@ -285,4 +302,3 @@ def test_settings_are_read(block: Block, tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
     found = config.find(tmp_path)
     assert found.file is not None
-    assert found.targets or found.scenarios == ("scenarios",)

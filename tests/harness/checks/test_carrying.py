@@ -302,7 +302,8 @@ def test_each_turn_is_held_to_its_own_thinking() -> None:
     assert found(journal) == ["pass"]
 
 
-def test_what_was_said_before_the_calls_ends_no_turn() -> None:
+@pytest.mark.parametrize(("kept", "expected"), [(True, ["pass"]), (False, ["should", "pass"])])
+def test_what_was_said_before_the_calls_ends_no_turn(kept: bool, expected: list[str]) -> None:
     journal = Written(dialect="messages")
     journal.ask()
     journal.answer(text="Hello.")
@@ -312,12 +313,13 @@ def test_what_was_said_before_the_calls_ends_no_turn() -> None:
     journal.answer(call("a"))
     journal.entries[-1].update(carry=[THINK])
     journal.entries[-1]["calls"] = [{**call("a"), "position": 1}]
-    journal.items.append(sent(THINK, reply=1))
+    if kept:
+        journal.items.append(sent(THINK, reply=1))
     journal.carry(call("a"))
     journal.items[-1]["reply"] = 1
     journal.result("call_a", "ok")
     journal.ask(3)
-    assert found(journal) == ["pass"]
+    assert found(journal) == expected
 
 
 @pytest.mark.parametrize("kind", ["say", "refusal"])

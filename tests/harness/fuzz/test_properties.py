@@ -272,7 +272,7 @@ def test_one_that_does_not_what_it_has_to_is_caught(
     name: str, script: Scenario, honest: Trial, on_trial: Callable[[Target], Trial]
 ) -> None:
     check_progress(honest, script)
-    with pytest.raises(PropertyBroken, match=r"scenario\.expects: (3 executions|outcome)"):
+    with pytest.raises(PropertyBroken, match=r"scenario\.expects: (executions|outcome)"):
         check_progress(on_trial(liar(name)), script)
 
 
@@ -295,7 +295,7 @@ def test_death_at_any_point(stage: Stage) -> None:
             if attribute == "honest":
                 check_deaths(trial, spec, *deaths)
                 continue
-            with pytest.raises(PropertyBroken, match=r"at most 1 effect of book") as caught:
+            with pytest.raises(PropertyBroken, match=r"scenario\.expects: effects") as caught:
                 check_deaths(trial, spec, *deaths)
             assert caught.value.failure.shown.death == Death("a.committed")
 

@@ -7,6 +7,7 @@ out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -27,6 +28,8 @@ from loopcheck.harness.scenario.model import AttemptModel, DeliveryModel, Expect
 What: TypeAlias = Scenario | CaseSpec
 SAFETY: Final = ("execution.*", "effect.*", "approval.*", "cancel.*")
 ENDS: Final = ("limits.*", "outcome.*", "hung")
+# How many, and of which tool, is no other failure.
+_COUNTED: Final = re.compile(r"(?:at (?:most|least) )?[0-9]+ (\w+?)s? of \S+")
 RETRIED: Final = AttemptModel(fault="http", retry_after="1 ms")
 
 
@@ -256,7 +259,7 @@ def _kind(finding: Finding, entries: tuple[Entry, ...]) -> str:
     if first.get("kind") == "refused":
         return f"{finding.sentence}: {first.get('rule') or first.get('param') or 'form'}"
     if finding.check == "scenario.expects":
-        return finding.expected.partition(":")[0]
+        return _COUNTED.sub(r"\1s", finding.expected.partition(":")[0])
     return finding.sentence
 
 
