@@ -194,3 +194,11 @@ def test_equal_calls_under_ids_of_the_loop_are_told_apart_by_their_order() -> No
     assert tracker.labels_of([waiting("z")]) == ["two"]
     assert tracker.labels_of([waiting("call_2"), waiting("call_1")]) == ["two", "one"]
     assert tracker.labels_of([waiting("z", seat=3)]) == [None]
+
+
+def test_of_calls_that_share_an_id_the_one_that_says_the_same_waits() -> None:
+    tracker = PointTracker()
+    other = {**issued("other", "same"), "arguments": "null"}
+    tracker.feed(response({**issued("one", "same"), "arguments": '{"seat": 1}'}, other))
+    assert tracker.labels_of([waiting("same", seat=1)]) == ["one"]
+    assert tracker.labels_of([waiting("same", seat=9)]) == ["other"]

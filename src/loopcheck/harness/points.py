@@ -87,8 +87,8 @@ class PointTracker:
 
     def labels_of(self, calls: Sequence[Mapping[str, object]]) -> list[str | None]:
         """The labels of calls that a target says are waiting: of an id that was issued several
-        times the latest ones, in order; of an id that was never issued, as loops may give ids of
-        their own, the latest equal calls."""
+        times the latest ones, in order, those with the same tool and arguments before others; of
+        an id that was never issued, as loops may give ids of their own, the latest equal calls."""
         named = [self._named(call) for call in calls]
         left = Counter(named)
         labels: list[str | None] = []
@@ -100,11 +100,10 @@ class PointTracker:
 
     def _named(self, call: Mapping[str, object]) -> tuple[str, ...]:
         """The calls that a target may mean by this one."""
-        issued = self._issued.get(call.get("call_id"))
-        if issued:
-            return tuple(issued)
         given = (call.get("tool"), json.dumps(call.get("arguments"), sort_keys=True))
-        return tuple(label for label, asked in self._asked.items() if asked == given)
+        issued = self._issued.get(call.get("call_id"))
+        equal = tuple(label for label in issued or self._asked if self._asked[label] == given)
+        return equal or tuple(issued or ())
 
     def _request(self, entry: Entry) -> Iterator[str]:
         if entry.get("role") == "turn":

@@ -91,6 +91,13 @@ class TestSeveralResponses:
         journal = given((1, 1, "well", [booked("one", 5)]), (2, 1, "well", [booked("two", 5)]))
         assert names(held(journal, [booked("?", 5)], [booked("?", 5)])) == ["one", "two"]
 
+    def test_what_is_no_object_may_have_been_emptied(self) -> None:
+        empty = call("?", arguments="{}", call_id="same")
+        issued = [call(label, arguments="{}", call_id="same") for label in ("one", "two")]
+        none = call("three", arguments="null", call_id="same")
+        journal = given((1, 1, "well", issued), (2, 1, "well", [none]))
+        assert names(held(journal, [empty, empty], [empty])) == ["one", "two", "three"]
+
     def test_what_is_left_of_a_reply_stems_from_what_is_left(self) -> None:
         journal = given((1, 1, "well", [booked("one", 1)]), (2, 1, "well", [booked("two", 2)]))
         talk = held(journal, [booked("?", 2), booked("?", 9), booked("?", 9)])

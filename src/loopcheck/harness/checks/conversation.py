@@ -166,7 +166,8 @@ def _pairs(group: Sequence[Held], issued: Sequence[Issued]) -> dict[int, int]:
 
 
 def _count_alike(group: Sequence[Held], issued: Sequence[Issued]) -> int:
-    return sum(_alike(issued[j], group[i]) for i, j in _pairs(group, issued).items())
+    pairs = _pairs(group, issued).items()
+    return sum(_alike(issued[j], group[i]) or _is_emptied(issued[j], group[i]) for i, j in pairs)
 
 
 def _take(held: Held, candidates: Sequence[Issued], left: list[Issued]) -> None:
@@ -184,3 +185,8 @@ def _alike(call: Issued, held: Held) -> bool:
         return True
     arguments = whole_object(call.arguments)
     return arguments is not None and same(arguments, whole_object(text))
+
+
+def _is_emptied(call: Issued, held: Held) -> bool:
+    """Whether the loop may have put no arguments in place of what is no object."""
+    return whole_object(call.arguments) is None and whole_object(held.item.arguments or "") == {}

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +19,7 @@ from loopcheck.harness.matrix import ray_head
 from loopcheck.harness.matrix.errors import MatrixError
 from loopcheck.harness.matrix.thin import bare_environment, site_packages
 
+_START_SECONDS: Final = 90.0
 _END_SECONDS: Final = 30.0
 
 
@@ -61,7 +63,10 @@ def _head(folder: Path, cores: int, variables: Mapping[str, str]) -> Iterator[st
         assert process.stdin is not None
         assert process.stdout is not None
         try:
+            bound = threading.Timer(_START_SECONDS, process.kill)
+            bound.start()
             address = process.stdout.readline().strip()
+            bound.cancel()
             if not address:
                 raise MatrixError(f"Ray does not start on this machine: {_last_line(said)}")
             yield address
