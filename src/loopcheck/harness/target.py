@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -102,8 +102,8 @@ def outcome_of(error: BaseException, ends: Ends) -> Outcome:
     """The outcome that an exception stands for: the one that `ends` maps its class (or a class
     above it) to, else `failed` with the class as the reason, which is a named end, no defect."""
     name = type(error).__name__
-    states: Iterator[State] = (state for kind, state in ends.items() if isinstance(error, kind))
-    state: State = next(states, "failed")
+    states = [state for kind, state in ends.items() if isinstance(error, kind)]
+    state = states[0] if states else "failed"
     return Outcome(state=state, reason=name, text=str(error), exception=name, place=place(error))
 
 
