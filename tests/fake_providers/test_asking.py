@@ -275,6 +275,15 @@ class TestLanes:
         assert asking.of(known(user(), *called("id1"))).found == Recognised(1, "ids")
         assert asking.of(known(user(), *called("id1"), model="left-1")).found.turn == 0
 
+    def test_a_part_that_is_no_lane_shares_the_memory_of_the_task(self) -> None:
+        later = Section(number=1, text="And 13?", first=2, last=2, fresh=False)
+        lane = Lane(name="side", first=3, last=3, model="side")
+        asking = Service(begun=2).asking(script(later=(later,), lanes=(lane,)))
+        asking.given(2, 1, [issued("id2")], text="")
+        items = (user(), user("And 13?"), *called("id2"))
+        assert asking.of(known(*items)).found == Recognised(2, "ids")
+        assert asking.of(known(*items, model="side")).found == Recognised(0, "none")
+
 
 class TestDivergence:
     def test_a_call_that_was_never_issued(self) -> None:

@@ -102,8 +102,8 @@ def outcome_of(error: BaseException, ends: Ends) -> Outcome:
     """The outcome that an exception stands for: the one that `ends` maps its class (or a class
     above it) to, else `failed` with the class as the reason, which is a named end, no defect."""
     name = type(error).__name__
-    states = [state for kind, state in ends.items() if isinstance(error, kind)]
-    state = states[0] if states else "failed"
+    states: list[State] = [state for kind, state in ends.items() if isinstance(error, kind)]
+    state: State = states[0] if states else "failed"
     return Outcome(state=state, reason=name, text=str(error), exception=name, place=place(error))
 
 

@@ -249,7 +249,7 @@ def test_a_call_whose_arguments_were_cut_may_be_replaced() -> None:
     assert levels(sent_back('{"event":"E1","seat":12}', "{}", sent="cut")) == []
 
 
-@pytest.mark.parametrize("held", ['{"event":"E1","seat":1}', "{}", "no JSON"])
+@pytest.mark.parametrize("held", ['{"event":"E1","seat":1}', "{}", "no JSON", ""])
 def test_a_call_with_other_arguments_is_a_should(held: str) -> None:
     (finding,) = sent_back('{"event":"E1","seat":12}', held).findings
     assert (finding.level, finding.expected) == ("should", '{"event":"E1","seat":12} for call book')
@@ -351,14 +351,23 @@ def test_a_call_that_was_never_issued_is_missing_its_result_all_the_same() -> No
 OTHER: Json = {"event": "E2", "seat": 7}
 
 
-def test_a_lost_sister_is_found_under_new_ids_where_there_was_one_attempt() -> None:
-    journal = two_rounds(call("first"), results=[("call_first", "ok")])
+@pytest.mark.parametrize("turns_before", [0, 1, 2])
+def test_a_lost_sister_is_found_under_new_ids_where_there_was_one_attempt(
+    turns_before: int,
+) -> None:
+    journal = Written()
+    for turn in range(1, turns_before + 1):
+        journal.ask(turn)
+        journal.answer(call(f"c{turn}"))
+        journal.carry()
+        journal.result(f"call_c{turn}", "ok")
+    journal.ask(turns_before + 1)
     journal.answer(call("a"), call("b", arguments=OTHER))
     journal.carry(call("a", call_id="new"))
     journal.result("new", "ok")
-    journal.ask(3)
+    journal.ask(turns_before + 2)
     (finding,) = journal.check("correlation.answered").findings
-    assert finding.seen == "request 3 holds nothing of b"
+    assert finding.seen == f"request {turns_before + 2} holds nothing of b"
 
 
 @pytest.mark.parametrize(
@@ -393,3 +402,19 @@ def test_results_and_arguments_are_shown_in_short() -> None:
     (finding,) = changed.findings
     assert finding.expected == f'{{"event":"{"y" * 27} ... {"y" * 35}"}} for call book'
     assert finding.seen.startswith(f'{{"event":"{"z" * 27} ... {"z" * 35}"}} under')
+
+
+def test_all_sisters_that_are_lost_are_named() -> None:
+    journal = one_round(call("a"), call("b"), call("c"))
+    journal.carry(journal.given[0])
+    journal.result("call_a", "ok")
+    journal.ask(2)
+    (finding,) = journal.check("correlation.answered").findings
+    assert finding.seen == "request 2 holds nothing of b, c"
+
+
+def test_all_calls_that_were_left_are_named() -> None:
+    journal = one_round(call("a"), call("b"))
+    journal.end("failed")
+    (finding,) = journal.check("correlation.answered").findings
+    assert finding.expected == "a request with results for a, b"

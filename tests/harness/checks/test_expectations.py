@@ -330,3 +330,14 @@ def test_a_call_that_was_dropped_beside_others_has_no_result() -> None:
     journal.ask(2)
     (finding,) = findings(journal)
     assert finding.seen == "no result"
+
+
+def test_all_outcomes_that_were_expected_or_seen_are_named() -> None:
+    expected = {"any_of": ["failed", "refused"]}
+    journal = one_round(scenario_=scenario(**expecting(outcome=expected)))
+    journal.end("completed", "final_answer")
+    journal.end("limit")
+    (finding,) = findings(journal)
+    assert finding.expected == "outcome failed or refused"
+    assert finding.seen == "completed/final_answer, limit"
+    assert finding.entries == (4, 5)

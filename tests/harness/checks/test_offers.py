@@ -100,13 +100,18 @@ def test_every_execution_is_held_to_the_offer() -> None:
             "Additional properties are not allowed ('row' was unexpected)",
         ),
         ({"event": None, "seat": 12}, "event: None is not of type 'string'"),
+        ({"event": "E1", "seat": 12, "rows": [1, "x"]}, "rows.1: 'x' is not of type 'integer'"),
     ],
 )
 def test_a_complaint_names_the_place_where_there_is_one(arguments: Json, complaint: str) -> None:
     journal = one_round(call("book", arguments=arguments))
     tools = journal.entries[1]["tools"]
     assert isinstance(tools, list)
-    tools[0]["schema"] = {**tools[0]["schema"], "additionalProperties": False}
+    properties = {
+        **tools[0]["schema"]["properties"],
+        "rows": {"type": "array", "items": {"type": "integer"}},
+    }
+    tools[0]["schema"].update(properties=properties, additionalProperties=False)
     journal.execute(arguments=arguments)
     (finding,) = journal.check("execution.allowed").findings
     assert finding.expected == f"an error result: {complaint}"

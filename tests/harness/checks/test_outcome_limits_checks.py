@@ -368,3 +368,30 @@ def test_a_run_without_a_response_took_no_round() -> None:
     journal.end("failed")
     result = journal.check("limits.kept", "limits")
     assert (result.status, result.reason) == ("not exercised", "the run ended before 1 round")
+
+
+def further_run(journal: Written, rounds: int) -> None:
+    """Another run of so many rounds."""
+    leg(journal, "run", run="r2")
+    for turn in range(11, 11 + rounds):
+        journal.ask(turn)
+        journal.answer(call(f"c{turn}"))
+        journal.carry()
+        journal.result(f"call_c{turn}", journal.execute())
+
+
+def test_a_run_that_was_broken_off_counts_to_its_last_entry() -> None:
+    journal = loops(3, 3)
+    further_run(journal, 3)
+    journal.ask(14)
+    journal.answer(text="Done.")
+    (finding,) = journal.check("limits.kept", "limits").findings
+    assert finding.seen == "4 rounds"
+
+
+def test_each_run_may_be_stopped_too_early() -> None:
+    journal = loops(3, 3)
+    further_run(journal, 1)
+    journal.end("limit")
+    (finding,) = journal.check("limits.kept", "limits").findings
+    assert finding.seen == "1 round"

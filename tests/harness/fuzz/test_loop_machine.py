@@ -25,6 +25,7 @@ from loopcheck.harness.scenario.load import load_file
 from loopcheck.harness.scenario.model import AttemptModel, Scenario, TurnModel
 from loopcheck.harness.selftest.trial import HONEST, LIARS
 from loopcheck.harness.stage import Stage
+from loopcheck.harness.strategies import Feature
 from loopcheck.harness.target import Target
 from loopcheck.harness.targets.reference import reference
 
@@ -62,16 +63,18 @@ def on_trial(stage: Stage) -> MakeTrial:
     return make
 
 
-def driven(trial: Trial, folder: Path, *, examples: int, steps: int = 12) -> None:
+def driven(
+    trial: Trial, folder: Path, *, examples: int, features: tuple[Feature, ...] | None = None
+) -> None:
     chosen = settings(
         max_examples=examples,
-        stateful_step_count=steps,
+        stateful_step_count=12,
         phases=[Phase.generate],
         database=None,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
-    made = seed(1)(loopcheck.machine(trial, folder=folder))
+    made = seed(1)(loopcheck.machine(trial, features=features, folder=folder))
     run_state_machine_as_test(made, settings=chosen)
 
 
@@ -90,7 +93,7 @@ def test_an_honest_loop_keeps_every_rule(
 def test_the_liars_are_caught(name: str, on_trial: MakeTrial, tmp_path: Path) -> None:
     trial = on_trial(next(one.target for one in LIARS if one.name == name))
     with pytest.raises(PropertyBroken) as caught:
-        driven(trial, tmp_path, examples=80)
+        driven(trial, tmp_path, examples=80, features=("parallel", "faults"))
     check = CAUGHT[name]
     assert caught.value.failure.check == check
     written = tmp_path / f"{check}.yaml"
