@@ -305,3 +305,9 @@ def test_ids_alone_are_forgotten_too() -> None:
     before = made.changes
     made.forget(1)
     assert (made.changes, made.has_issued("call_1")) == (before + 1, False)
+
+
+def test_a_response_says_nothing_unless_it_is_told() -> None:
+    made = Given()
+    made.add(1)
+    assert made.changes == 1

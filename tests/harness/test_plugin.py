@@ -196,7 +196,7 @@ def test_a_broken_target_is_one_line_a_case(project: pytest.Pytester) -> None:
         said
         == [
             "target broken is broken: it sent no request to task.base_url; "
-            "ValueError: no such setting"
+            "ValueError: no such setting (test_agent.py:5)"
         ]
         * 4
     )

@@ -121,8 +121,8 @@ def test_anthropic_tool_runner(new_node: Path, examples: Path, tmp_path: Path) -
     chosen = ("arguments/*", "assembly/*", "basics/*", "hosted/*", "reasoning/*", "truncation/*")
     failed = failures("anthropic-tool-runner", new_node, examples, tmp_path, chosen)
     assert failed == {
-        "truncation/trunc-mislabelled-as-tool-calls[messages-stream]",
-        "truncation/trunc-repair-forbidden[messages-stream]",
+        "truncation/trunc-mislabelled-as-tool-calls@streamed-input[messages-stream]",
+        "truncation/trunc-repair-forbidden@streamed-input[messages-stream]",
     }
 
 

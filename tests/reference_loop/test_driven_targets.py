@@ -299,8 +299,8 @@ turns:
       - normal
   - say: Booked.
 expect:
-  must: {executions: {book: 1}, outcome: {any_of: [completed, failed]}}
-  should: {outcome: completed}
+  must: {executions: {book: {at_most: 1}}, outcome: {any_of: [completed, failed]}}
+  should: {executions: {book: 1}, outcome: completed}
 modes: [stream]
 """
 

@@ -137,7 +137,7 @@ class Given:
         for turn in sorted(self._labels, reverse=True):
             if turn <= behind:
                 return None
-            known = tokens(tuple(self._labels[turn])) if self._labels[turn] else frozenset()
+            known = tokens(tuple(self._labels[turn]))
             if any(token in text for token in known for text in texts):
                 return Recognised(turn, "tokens")
         return None

@@ -285,6 +285,16 @@ def one_round(
     return journal
 
 
+def two_rounds(*calls: Json, results: list[tuple[str, str]]) -> Written:
+    """The response with the calls, then a request that holds them with these results."""
+    journal = one_round(*calls)
+    journal.carry()
+    for call_id, text in results:
+        journal.result(call_id, text)
+    journal.ask(2)
+    return journal
+
+
 def honest(*calls: Json, scenario_: Scenario | None = None) -> Written:
     """A whole honest run: every call is carried out, answered, and the model ends."""
     journal = one_round(*calls, scenario_=scenario_)

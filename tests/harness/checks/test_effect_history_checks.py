@@ -146,3 +146,9 @@ def test_history_that_was_never_issued_needs_no_words() -> None:
     journal.ask(2, role="divergent")
     (finding,) = journal.check("history.continuous").findings
     assert finding.seen == "history that was never issued"
+
+
+def test_a_key_that_is_no_object_is_none() -> None:
+    journal = one_round()
+    journal.execute(operation="E1")  # type: ignore[arg-type]
+    assert journal.check("effect.once").status == "not exercised"

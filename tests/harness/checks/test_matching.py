@@ -212,3 +212,23 @@ def test_a_token_of_arguments_that_no_call_has_is_loose() -> None:
     assert tokens.own(a) == frozenset()
     assert tokens.foreign("tok-001", a) is False
     assert tokens.names("tok-001") == "reserve_seat"
+
+
+def test_a_call_runs_late_also_behind_a_failure() -> None:
+    journal = one_round(call("a"))
+    journal.carry()
+    journal.ask(2)
+    journal.answer(status=500, ends="failed", fault="http")
+    journal.execute()
+    assert matched(journal) == {1: "a"}
+
+
+def test_a_late_execution_is_that_of_one_call() -> None:
+    """Two turns asked for the same, and it ran once: the later of them is taken."""
+    journal = one_round(call("a"))
+    for turn, calls in ((2, [call("b")]), (3, [])):
+        journal.carry()
+        journal.ask(turn)
+        journal.answer(*calls, text="" if calls else "Wait.")
+    journal.execute()
+    assert [found.call.name for found in match(journal.evidence()).matches] == ["b"]

@@ -115,3 +115,9 @@ def test_a_complaint_names_the_place_where_there_is_one(arguments: Json, complai
     journal.execute(arguments=arguments)
     (finding,) = journal.check("execution.allowed").findings
     assert finding.expected == f"an error result: {complaint}"
+
+
+def test_a_tool_that_the_task_does_not_have_was_not_offered() -> None:
+    journal = one_round(call("x", "drop_tables", {}))
+    journal.execute("drop_tables", {})
+    assert levels(journal.check("execution.allowed")) == ["should"]
