@@ -394,9 +394,11 @@ class Life:
     def _answer(self, question: Question, world: World) -> PersonsAnswer:
         if question.about == "approval":
             return Approval(digest=question.digest, approved=self.script.approves, by="Ada")
-        # Of a payment, only a person can find out; this one reads the bank statement.
+        # Of a payment, only a person can find out; this one reads the bank statement. Others that
+        # were begun when it was asked about are asked about as well.
         assert question.arguments is not None
         is_done = (question.tool, question.arguments["n"]) in world.effects()
+        text = {"pay": "paid", "note": "noted"}.get(question.tool, "done")
         return Settlement(
-            digest=question.digest, answer="found" if is_done else "absent", text="paid", by="Ada"
+            digest=question.digest, answer="found" if is_done else "absent", text=text, by="Ada"
         )
