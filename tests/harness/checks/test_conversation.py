@@ -219,7 +219,6 @@ class TestChanged:
     def one(self, arguments: str | None, *, sent: str = "whole", **more: object) -> Held:
         text = json.dumps({"seat": 1})
         issued = Issued(
-            turn=1,
             attempt=1,
             ordinal=0,
             label="book",

@@ -123,3 +123,27 @@ def test_the_first_word_about_a_call_that_waits_is_what_was_approved() -> None:
     decide(journal, "approve", OTHER, label="other")
     decide(journal, "approve", label="other")
     assert changed(journal.entries) == {"other": OTHER}
+
+
+def test_the_first_word_about_a_call_that_waits_counts() -> None:
+    journal = paused()
+    decide(journal, "deny")
+    decide(journal, "approve", OTHER)
+    (response,) = journal.evidence().responses
+    assert response.calls[0].approved is None
+
+
+def test_a_word_about_a_call_that_waits_counts_before_others() -> None:
+    journal = paused()
+    decide(journal, "deny", pending=False)
+    decide(journal, "approve", OTHER)
+    (response,) = journal.evidence().responses
+    assert response.calls[0].approved == OTHER
+
+
+def test_of_words_about_a_call_that_does_not_wait_the_first_counts() -> None:
+    journal = paused()
+    decide(journal, "approve", OTHER, pending=False)
+    decide(journal, "approve", SEAT, pending=False)
+    (response,) = journal.evidence().responses
+    assert response.calls[0].approved == OTHER

@@ -67,6 +67,11 @@ def test_a_cheap_pair_gives_way_where_another_finds_none_otherwise() -> None:
     assert paired([[0, 2, None, None], [1, None, None, None]]) == {0: 1, 1: 0}
 
 
+def test_several_pairs_may_give_way_one_after_another() -> None:
+    costs: list[list[int | None]] = [[0, 0, None, None], [None, 0, 0, None], [0, None, None, None]]
+    assert paired(costs) == {0: 1, 1: 2, 2: 0}
+
+
 def matched(journal: Written) -> dict[int, str]:
     return {found.execution.number: found.call.name for found in match(journal.evidence()).matches}
 

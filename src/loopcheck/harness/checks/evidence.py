@@ -34,7 +34,6 @@ class Issued:
     all pieces of the response. `approved` are the arguments that a person put in place of its
     own."""
 
-    turn: int
     attempt: int
     ordinal: int
     label: str
@@ -86,8 +85,6 @@ class Response:
     carry: tuple[Thought, ...] = ()
     usage: tuple[int, int] | None = None
     odd: bool = False
-    frames: tuple[str, ...] = ()
-    sent_n: int | None = None
 
     @property
     def tokens(self) -> int:

@@ -114,12 +114,9 @@ def _item(item: JsonObject) -> Item:
 
 
 def _responses(entries: Sequence[Entry], changed: Mapping[str, JsonObject]) -> Iterator[Response]:
-    sent = {fields.number(entry, "request"): entry for entry in fields.of_kind(entries, "sent")}
     for entry in fields.of_kind(entries, "response"):
         if fields.number(entry, "turn") < 1:
             continue
-        written = sent.get(fields.number(entry, "request"))
-        frames = written.get("frames") if written is not None else None
         yield Response(
             n=fields.number(entry, "n"),
             request=fields.number(entry, "request"),
@@ -136,15 +133,12 @@ def _responses(entries: Sequence[Entry], changed: Mapping[str, JsonObject]) -> I
             carry=tuple(_thoughts(entry)),
             usage=_usage(entry),
             odd=entry.get("odd") is True,
-            frames=tuple(map(str, frames)) if isinstance(frames, list | tuple) else (),
-            sent_n=fields.number(written, "n") if written is not None else None,
         )
 
 
 def _issued(response: Entry, changed: Mapping[str, JsonObject]) -> Iterator[Issued]:
     for ordinal, call in enumerate(fields.objects(response, "calls")):
         yield Issued(
-            turn=fields.number(response, "turn"),
             attempt=fields.number(response, "attempt"),
             ordinal=ordinal,
             label=fields.text(call, "label"),
@@ -187,12 +181,7 @@ def continued_from(request: Request, responses: Iterable[Response]) -> Response 
     """The response that a request continues: of the turn that was recognised in it, the attempt
     whose call ids it holds, else the latest one."""
     turn = request.recognised.get("turn")
-    attempt = request.recognised.get("attempt")
-    given = [
-        response
-        for response in responses
-        if response.turn == turn and response.n < request.n and attempt in (None, response.attempt)
-    ]
+    given = [one for one in responses if one.turn == turn and one.n < request.n]
     held = {item.call_id for item in request.items if item.kind == "call"}
     by_id = [response for response in given if any(call.call_id in held for call in response.calls)]
     latest = by_id or given
