@@ -3,21 +3,17 @@
     python tests/bench/bench_fuzz.py [EXAMPLES]
 
 Scenarios are drawn first, so that drawing is told apart; each case is run once to warm up what it
-needs, then profiled. The server's thread is measured, too. The aim: harness and loop together
-spend at most what the SDKs and the libraries below them spend.
+needs, then timed, with looks at whose code runs. The aim: harness and loop together spend at most
+what the SDKs and the libraries below them spend.
 """
 
 from __future__ import annotations
 
-import cProfile
-import pstats
 import sys
-import threading
 import time
-from collections import Counter
 
-from bench_catalogue import owner
 from hypothesis import HealthCheck, given, seed, settings
+from owners import SDKS, Owners
 
 from loopcheck.harness.cases import CaseSpec, expand
 from loopcheck.harness.fuzz import Trial
@@ -26,8 +22,6 @@ from loopcheck.harness.scenario.model import Scenario
 from loopcheck.harness.stage import Stage
 from loopcheck.harness.strategies import features_for, scenarios
 from loopcheck.harness.targets.reference import reference
-
-_OURS = ("harness", "reference_loop", "fake_providers")
 
 
 def drawn(examples: int) -> list[CaseSpec]:
@@ -60,31 +54,16 @@ def main(examples: int) -> None:
         trial = Trial(driver=driver, card=reference.card(), stage=stage)
         for spec in specs:
             trial.run(spec)
-        started, own = time.process_time(), time.thread_time()
-        for spec in specs:
-            trial.run(spec)
-        whole = (time.process_time() - started) * 1000 / len(specs)
-        here = (time.thread_time() - own) * 1000 / len(specs)
-        profile = cProfile.Profile()
-        profile.enable()
-        for spec in specs:
-            trial.run(spec)
-        profile.disable()
-        threads = threading.active_count()
+        with Owners() as owners:
+            for spec in specs:
+                trial.run(spec)
+    ms = owners.per(len(specs))
     print(f"{len(specs)} generated cases on the reference loop, in process, CPU per case:")
-    print(f"  drawing {drawing:.1f} ms, running {whole:.1f} ms")
-    print(f"  of it {here:.1f} ms in the loop's thread; {threads} threads at the end")
-    spent: Counter[str] = Counter()
-    for (filename, _, _), row in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
-        spent[owner(filename)] += row[2]
-    total = spent.total()
-    print("shares of the loop's thread, profiled:")
-    for name, seconds in spent.most_common():
-        print(f"  {name:20} {100 * seconds / total:5.1f} %")
-    sdks = here * spent["SDKs and libraries"] / total
-    ours = here * sum(spent[name] for name in _OURS) / total
-    server = whole - here
-    print(f"SDKs {sdks:.1f} ms; harness and loop {ours:.1f} ms; server's thread {server:.1f} ms")
+    print(f"  drawing {drawing:.1f} ms, running {sum(ms.values()):.1f} ms, of which")
+    for name, spent in ms.items():
+        print(f"  {name:20} {spent:5.1f} ms")
+    ratio = (ms["harness"] + ms["reference_loop"]) / ms[SDKS]
+    print(f"harness and loop / SDKs: {ratio:.2f}")
 
 
 if __name__ == "__main__":

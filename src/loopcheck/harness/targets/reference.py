@@ -11,7 +11,7 @@ import httpx2
 
 from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness.target import Target, adapter
-from loopcheck.harness.targets.certificates import certificates
+from loopcheck.harness.targets.clients import client
 from loopcheck.harness.task import Task
 from loopcheck.reference_loop import ProviderAdapter
 
@@ -45,8 +45,7 @@ def over_sdks(*, silence_seconds: float = SILENCE_SECONDS) -> Target:
     )
     @asynccontextmanager
     async def reference(task: Task) -> AsyncIterator[ProviderAdapter[Any]]:
-        async with httpx2.AsyncClient(verify=certificates(), trust_env=False) as client:
-            yield _adapter(task, client, silence_seconds)
+        yield _adapter(task, await client(), silence_seconds)
 
     return reference
 
@@ -54,7 +53,7 @@ def over_sdks(*, silence_seconds: float = SILENCE_SECONDS) -> Target:
 reference = over_sdks()
 
 
-def _adapter(task: Task, client: httpx2.AsyncClient, silence: float) -> ProviderAdapter[Any]:
+def _adapter(task: Task, http: httpx2.AsyncClient, silence: float) -> ProviderAdapter[Any]:
     # Each import is heavy; a run of one dialect pays for one SDK.
     if task.dialect == "messages":
         from anthropic import AsyncAnthropic
@@ -66,7 +65,7 @@ def _adapter(task: Task, client: httpx2.AsyncClient, silence: float) -> Provider
             api_key=task.api_key,
             timeout=silence,
             max_retries=0,
-            http_client=client,
+            http_client=http,
         )
         return MessagesAdapter(
             client=anthropic, model=task.model, stream=task.stream, state=task.state
@@ -81,7 +80,7 @@ def _adapter(task: Task, client: httpx2.AsyncClient, silence: float) -> Provider
         api_key=task.api_key,
         timeout=silence,
         max_retries=0,
-        http_client=client,
+        http_client=http,
     )
     if task.dialect == "chat":
         return ChatAdapter(client=openai, model=task.model, stream=task.stream)
