@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -275,12 +276,31 @@ def test_doctor_of_a_target_that_is_not_there(
     assert "nowhere" in out
 
 
-def test_the_worker_of_the_next_target_starts_meanwhile(project: Path) -> None:
-    assert main(["run", "seats/once", "--target", "patient", "--target", "honest"]) == 0
+def test_targets_are_on_trial_at_a_time(project: Path) -> None:
+    both = ["--target", "patient", "--target", "honest"]
+    assert main(["run", "seats/once", *both, "--jobs", "2"]) == 0
 
 
+def test_they_are_told_of_one_after_the_other(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for jobs in ("1", "3"):
+        targets = ["--target", "doubler", "--target", "honest", "--target", "mute"]
+        assert main(["run", "seats/once", *targets, "--jobs", jobs]) == 4
+        told.append(re.sub(r"\d+\.\d+ s", "? s", capsys.readouterr().out))
+    assert told[0] == told[1]
+    assert re.findall(r"^suite 2026.1 · target (\w+)", told[1], re.MULTILINE) == [
+        "doubler",
+        "honest",
+        "mute",
+    ]
+
+
+@pytest.mark.parametrize("other", ["honest", "stuck"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
-def test_an_interrupt_leaves_nothing_running(project: Path) -> None:
+def test_an_interrupt_leaves_nothing_running(project: Path, other: str, jobs: str) -> None:
     # A shell starts what it puts in the background with interrupts ignored, tests included.
     heeding = "signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = (
@@ -288,7 +308,7 @@ def test_an_interrupt_leaves_nothing_running(project: Path) -> None:
     )
     command = [sys.executable, "-c", code]
     with subprocess.Popen(
-        [*command, "run", "--target", "stuck", "--target", "honest"],
+        [*command, "run", "--target", "stuck", "--target", other, "--jobs", jobs],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

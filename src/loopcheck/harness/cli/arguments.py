@@ -131,6 +131,9 @@ def _run(commands: _Commands) -> None:
     parser.add_argument(
         "--strict", choices=["should"], help="let findings of this level fail the run, too"
     )
+    parser.add_argument(
+        "--jobs", type=typed.count, metavar="N", help="targets at a time (default: one a core)"
+    )
     _written(parser)
     parser.add_argument(
         "--shard",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from loopcheck.harness.cli.arguments import UsageError
+from loopcheck.harness.cli.cores import cores
 from loopcheck.harness.matrix.cells import Workshop
 from loopcheck.harness.matrix.executor import CELLS_A_CORE, Executor, LocalExecutor
 
 
 def at_a_time(options: Namespace, cells: int) -> int:
     """How many cells run at a time at most. How many a cluster has room for, Ray knows."""
-    most = cells if options.on == "ray" else min(cells, CELLS_A_CORE * _cores())
+    most = cells if options.on == "ray" else min(cells, CELLS_A_CORE * cores())
     return int(options.jobs or most or 1)
 
 
@@ -31,16 +30,9 @@ def executor_for(workshop: Workshop, options: Namespace, jobs: int) -> Iterator[
     from loopcheck.harness.matrix.ray_cluster import connected
 
     root = workshop.matrix.root
-    beside = LocalExecutor(workshop.prepare, jobs=min(jobs, CELLS_A_CORE * _cores()))
-    with connected(options.ray_address, workshop.uv, root, cores=_cores()) as runtime:
+    beside = LocalExecutor(workshop.prepare, jobs=min(jobs, CELLS_A_CORE * cores()))
+    with connected(options.ray_address, workshop.uv, root, cores=cores()) as runtime:
         from loopcheck.harness.matrix.on_ray import RayExecutor
 
         with RayExecutor(runtime, jobs=jobs, beside=beside) as executor:
             yield executor
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

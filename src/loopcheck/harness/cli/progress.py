@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import date
 
 from loopcheck.harness.cases import CaseSpec
@@ -16,11 +16,13 @@ from loopcheck.harness.shards import Shard
 from loopcheck.reports import terminal
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Progress:
-    """Tells the run of one target as it goes. `without` says which scenarios do not count, and
-    why."""
+    """Tells the run of one target as it goes, to `say`. `without` says which scenarios do not
+    count, and why."""
 
+    say: Callable[[str], None]
+    _: KW_ONLY
     cases: Sequence[CaseSpec]
     suite: str
     without: Mapping[str, str]
@@ -42,11 +44,11 @@ class Progress:
         self._width = max((len(spec.id) for spec in mine), default=0)
         dialects = dict.fromkeys(spec.dialect for spec in mine)
         part = str(self.shard or "")
-        _say(
+        self.say(
             terminal.opening(card, suite=self.suite, cases=len(mine), dialects=dialects, part=part)
         )
         if left_out:
-            _say(terminal.sample_line(left_out))
+            self.say(terminal.sample_line(left_out))
 
     def case(self, result: CaseResult) -> None:
         """A case was judged. The smoke case went well, since none runs otherwise."""
@@ -54,7 +56,7 @@ class Progress:
         if self._card is not None:
             result = scored(result, self.without.get(result.scenario))
             result = apply(result, self.listed, self._card, today=date.today())
-        _say(terminal.case_line(result, width=self._width, below=self._below))
+        self.say(terminal.case_line(result, width=self._width, below=self._below))
         if not result.is_death:
             self._below = result.case
 
@@ -66,8 +68,4 @@ class Progress:
     def _smoke(self, seconds: float) -> None:
         if not self._smoked:
             self._smoked = True
-            _say(terminal.smoke_line(seconds))
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
+            self.say(terminal.smoke_line(seconds))

@@ -6,21 +6,24 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness import expected
 from loopcheck.harness.cases import CaseSpec
 from loopcheck.harness.cli.arguments import UsageError
+from loopcheck.harness.cli.cores import cores
 from loopcheck.harness.cli.document import LAST, LAST_REPORT, Run, report
 from loopcheck.harness.cli.leniency import rules_left_out
 from loopcheck.harness.cli.progress import Progress
 from loopcheck.harness.cli.rendering import ADVICE, check_paths, rendered, write
 from loopcheck.harness.cli.selection import deaths, select, targets
-from loopcheck.harness.cli.trial import die, in_turn, tried
+from loopcheck.harness.cli.side_by_side import Say, side_by_side
+from loopcheck.harness.cli.trial import die, tried
 from loopcheck.harness.config import Config, TargetSource, find
 from loopcheck.harness.exit_code import NOTHING_RAN, exit_code
 from loopcheck.harness.results import Part, Report, TargetResult
@@ -51,20 +54,19 @@ def run(options: Namespace) -> int:
         journal_folder=Path(os.path.relpath(config.root)) / LAST,
         shard=options.shard,
     )
-    results: list[TargetResult] = []
-    with closing(in_turn(sources, spare=die(cases, setting))) as drivers:
-        for source, driven in zip(sources, drivers, strict=True):
-            if results:
-                print(_closing(results[-1], setting), end="\n\n", flush=True)
-            show = Progress(
-                cases=cases,
-                suite=suite,
-                without=without,
-                listed=listed,
-                samples=setting.samples,
-                shard=setting.shard,
-            )
-            results.append(_one(driven, source, cases, setting, show))
+    progress = partial(
+        Progress,
+        cases=cases,
+        suite=suite,
+        without=without,
+        listed=listed,
+        samples=setting.samples,
+        shard=setting.shard,
+    )
+    attempt = partial(_attempt, cases=cases, setting=setting, progress=progress)
+    jobs = min(options.jobs or cores(), len(sources))
+    trials = side_by_side(sources, attempt, spare=die(cases, setting), jobs=jobs)
+    results = _told(trials, setting, len(sources))
     part = _part(setting, cases)
     strict = options.strict == "should"
     code = exit_code(results, strict_should=strict, is_part=part is not None)
@@ -108,13 +110,29 @@ def _suite(options: Namespace, config: Config) -> str:
         raise UsageError(f"--suite: {error}") from None
 
 
-def _one(
+def _told(
+    trials: Generator[TargetResult, None, None], setting: RunOptions, targets: int
+) -> list[TargetResult]:
+    """The results; what came of each is printed, save of the last, told with the exit code."""
+    results: list[TargetResult] = []
+    with closing(trials):
+        for result in trials:
+            results.append(result)
+            if len(results) < targets:
+                print(_closing(result, setting), end="\n\n", flush=True)
+    return results
+
+
+def _attempt(
     driven: Driver,
     source: TargetSource,
+    say: Say,
+    *,
     cases: Sequence[CaseSpec],
     setting: RunOptions,
-    show: Progress,
+    progress: Callable[[Say], Progress],
 ) -> TargetResult:
+    show = progress(say)
     result = tried(driven, source, cases, setting, progress=show.case, started=show.started)
     show.ended(result)
     counting = scored_target(result, show.without)

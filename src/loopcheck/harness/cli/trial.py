@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,28 +68,11 @@ def tried(
     return result.model_copy(update={"card": card})
 
 
-def in_turn(sources: Sequence[TargetSource], *, spare: bool) -> Generator[Driver, None, None]:
-    """Drives one target after the other; the worker of the next one starts meanwhile, which takes
-    seconds where it imports a framework. To be closed."""
-    following: _WorkerDriver | None = None
-    try:
-        for position, source in enumerate(sources):
-            with following or _WorkerDriver(source, spare=spare) as current:
-                following = None
-                for after in sources[position + 1 : position + 2]:
-                    following = _WorkerDriver(after, spare=spare)
-                    following.start_ahead()
-                yield current
-    finally:
-        if following is not None:
-            following.__exit__()
-
-
 @contextmanager
 def driver(source: TargetSource, *, spare: bool = False) -> Iterator[Driver]:
     """Drives the target in its worker, which ends with the block. With a `spare`, a second one
     is ready to go on when it dies."""
-    with _WorkerDriver(source, spare=spare) as driver:
+    with WorkerDriver(source, spare=spare) as driver:
         yield driver
 
 
@@ -99,7 +82,11 @@ def _worker(source: TargetSource) -> Worker:
     return Worker(source.worker or (), name=source.name, cwd=source.cwd, env=source.env)
 
 
-class _WorkerDriver:
+class Abandoned(Exception):
+    """Nobody wants to know any more how the target does."""
+
+
+class WorkerDriver:
     """Drives a worker; a second one, where a scenario has two processes go on with a run."""
 
     def __init__(self, source: TargetSource, *, spare: bool) -> None:
@@ -107,31 +94,32 @@ class _WorkerDriver:
         self._worker = _worker(source)
         self._has_spare = spare
         self._spares = Spares(self._ready)
-        self._starter = ThreadPoolExecutor(1, thread_name_prefix="loopcheck-start")
-        self._card: Future[TargetCard] | None = None
+        self._hold = _Hold((self._worker,))
+        self._is_abandoned = False
 
-    def __enter__(self) -> _WorkerDriver:
+    def __enter__(self) -> WorkerDriver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._starter.shutdown()
         self._spares.close()
         self._worker.close()
 
-    def start_ahead(self) -> None:
-        """Starts its worker before anybody asks for its card."""
-        self._card = self._starter.submit(_started, self._worker)
+    def abandon(self) -> None:
+        """Ends its processes; whoever drives it gets Abandoned. May come from any thread."""
+        self._is_abandoned = True
+        self._hold.end(orderly=False)
 
     @property
     def has_process(self) -> bool:
         return True
 
     def card(self) -> TargetCard:
+        if self._is_abandoned:
+            raise Abandoned
         notice = threading.Timer(NOTICE_SECONDS, self._tell_that_it_starts)
         notice.start()
         try:
-            ahead, self._card = self._card, None
-            card = ahead.result() if ahead is not None else _started(self._worker)
+            card = _started(self._worker)
         finally:
             notice.cancel()
         return card.model_copy(update={"name": self._worker.name})
@@ -146,6 +134,8 @@ class _WorkerDriver:
         )
 
     def drive(self, case: OpenCase, leg: Leg, folder: Path, seconds: float) -> tuple[Outcome, ...]:
+        if self._is_abandoned:
+            raise Abandoned
         latest = self._worker.latest
         if not self._worker.is_running:
             self._replace()
@@ -153,7 +143,7 @@ class _WorkerDriver:
             self._spares.prepare()
         with ExitStack() as stack:
             others = [stack.enter_context(self._another()) for _ in range(leg.copies - 1)]
-            hold = _Hold((self._worker, *others))
+            self._hold = hold = _Hold((self._worker, *others))
             work = _Work(case, leg, case.document(leg, folder=folder), latest, seconds)
             case.conductor.begins(hold)
             outcomes = _by_each(hold, work)
