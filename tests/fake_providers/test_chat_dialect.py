@@ -308,7 +308,9 @@ NAMED: dict[ErrorName, tuple[int, str, str | None, str]] = {
     "server": (500, "server_error", "server_error", "The server had an error"),
     "unavailable": (503, "service_unavailable", None, "temporarily unavailable"),
     "overloaded": (503, "server_error", None, "overloaded with other requests"),
+    "context": (400, "invalid_request_error", "context_length_exceeded", "maximum context length"),
 }
+PARAMS: dict[ErrorName, str] = {"invalid": "temperature", "context": "messages"}
 
 
 class TestErrors:
@@ -322,7 +324,7 @@ class TestErrors:
             "error": {
                 "message": error.message,
                 "type": kind,
-                "param": "temperature" if name == "invalid" else None,
+                "param": PARAMS.get(name),
                 "code": code,
             }
         }

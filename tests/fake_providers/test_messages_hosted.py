@@ -126,7 +126,14 @@ def test_calls_over_mcp(result: object, is_error: bool, content: object) -> None
 
 
 def test_the_usage_counts_what_the_service_ran() -> None:
-    to = answer([hosted("a"), hosted("b", kind="web_fetch"), hosted("c"), hosted("d", of="c")])
+    to = answer(
+        [
+            hosted("a", result="Sunny"),
+            hosted("b", kind="web_fetch", result="A page."),
+            hosted("c"),
+            hosted("d", result="Rainy", of="c"),
+        ]
+    )
     counts = {"web_search_requests": 2, "web_fetch_requests": 1}
     usage = DIALECT.whole(to)["usage"]
     assert isinstance(usage, dict)
@@ -135,6 +142,14 @@ def test_the_usage_counts_what_the_service_ran() -> None:
     assert isinstance(finish.data, dict)
     assert '"server_tool_use": ' + json.dumps(counts) in json.dumps(finish.data)
     assert "server_tool_use" not in json.dumps(DIALECT.whole(answer([call("book", "{}")])))
+
+
+def test_the_usage_counts_a_search_where_its_result_is() -> None:
+    """As recorded of a turn that paused: the eleventh search waited, and ten were counted."""
+    searched = [{"web_search_requests": count, "web_fetch_requests": 0} for count in (0, 1)]
+    waiting, found = hosted("look"), hosted("found", result="Sunny", of="look")
+    usages = [DIALECT.whole(answer([piece]))["usage"] for piece in (waiting, found)]
+    assert [isinstance(u, dict) and u["server_tool_use"] for u in usages] == searched
 
 
 def test_a_paused_turn_gets_its_result_under_the_id_that_was_issued() -> None:
@@ -151,6 +166,26 @@ def test_a_paused_turn_gets_its_result_under_the_id_that_was_issued() -> None:
     assert isinstance(results, list)
     assert [result["tool_use_id"] for result in results] == [content[0]["id"]]
     assert content[0]["id"].startswith("srvtoolu_01look")
+
+
+@pytest.mark.parametrize(
+    ("content", "output", "reasoning"),
+    [
+        ((Think("x" * 40), Say("y" * 8)), 13, 10),
+        ((Think("No."),), 1, 1),
+        ((Think(redacted=True), Say("y" * 8)), 67, 64),
+        ((Say("y" * 8),), 3, 0),
+    ],
+)
+def test_thinking_counts_as_thinking(
+    content: tuple[Think | Say, ...], output: int, reasoning: int
+) -> None:
+    asked = read("messages", {"model": "m", "messages": []})
+    counted = prepare(asked, Attempt(content=content), turn=1, asked=1, seed=1, number=1)
+    usage = DIALECT.whole(counted)["usage"]
+    assert isinstance(usage, dict)
+    assert usage["output_tokens"] == output
+    assert usage["output_tokens_details"] == {"thinking_tokens": reasoning}
 
 
 def test_thinking_gets_a_seal_that_stays_the_same() -> None:

@@ -120,6 +120,7 @@ def test_side_requests_get_answers_the_official_client_reads() -> None:
         ("unavailable", 503, "api_error", "Service unavailable"),
         ("timeout", 504, "timeout_error", "Request timed out"),
         ("overloaded", 529, "overloaded_error", "Overloaded"),
+        ("context", 400, "invalid_request_error", "prompt is too long: "),
     ],
 )
 def test_errors_reach_the_official_client(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from quirky_streams import NOTHING, ORDER, body, data, inner, rendered, stream
@@ -147,6 +148,13 @@ def test_arguments_as_an_object() -> None:
     assert output(frames) == [{**DONE, "arguments": {"order": "A-1"}}]
     whole = body("responses", {"arguments": "object"})
     assert inner(whole, "output", 0, "arguments") == {"order": "A-1"}
+
+
+def test_of_calls_that_share_an_id_each_keeps_its_own_arguments() -> None:
+    twins = [replace(one, call_id="call_1") for one in (call("a", "[]"), call("b", ORDER))]
+    output = inner(body("responses", {"arguments": "object"}, content=twins), "output")
+
+    assert [inner(output, place, "arguments") for place in range(2)] == ["[]", {"order": "A-1"}]
 
 
 @pytest.mark.parametrize(("value", "expected"), [(None, None), ("absent", "-"), ("empty", "")])

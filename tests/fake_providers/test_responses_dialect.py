@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -367,6 +368,24 @@ class TestWhole:
         }
 
     @pytest.mark.parametrize(
+        ("model", "effort"),
+        [
+            ("gpt-4.1", None),
+            ("gpt-4o-mini-2024-07-18", None),
+            ("ft:gpt-4o-mini:org::1", None),
+            ("gpt-5.5", "medium"),
+            ("o4-mini", "medium"),
+        ],
+    )
+    def test_a_model_that_does_not_reason_makes_no_effort(
+        self, model: str, effort: str | None
+    ) -> None:
+        for asked in ({}, {"background": True}):
+            body = DIALECT.whole(replace(reply("responses", [], "end", **asked), model=model))
+            assert isinstance(body["reasoning"], dict)
+            assert body["reasoning"]["effort"] == effort
+
+    @pytest.mark.parametrize(
         ("strict", "schema", "resolved"),
         [
             (True, {}, True),
@@ -402,6 +421,30 @@ class TestErrors:
                 "code": "model_not_found",
             }
         }
+
+    def test_a_conversation_that_is_too_long_has_words_of_its_own(self) -> None:
+        error = DIALECT.named_error("context", None)
+        assert error.status == 400
+        assert DIALECT.error_body(error, "req_1") == {
+            "error": {
+                "message": "Your input exceeds the context window of this model. Please adjust "
+                "your input and try again.",
+                "type": "invalid_request_error",
+                "param": "input",
+                "code": "context_length_exceeded",
+            }
+        }
+
+    def test_a_failed_response_repeats_codes_that_the_sdk_does_not_list(self) -> None:
+        answer = reply("responses", TWO_CALLS, "calls")
+        names: tuple[ErrorName, ...] = ("quota", "context")
+        for name in names:
+            error = DIALECT.named_error(name, None)
+            _, failed = DIALECT.error_frames(error, 7, answer=answer)
+            assert isinstance(failed.data, dict)
+            response = failed.data["response"]
+            assert isinstance(response, dict)
+            assert response["error"] == {"code": error.code, "message": error.message}
 
     def test_other_errors_are_those_of_openai(self) -> None:
         names: tuple[ErrorName, ...] = ("auth", "rate_limit", "quota", "server", "overloaded")

@@ -31,6 +31,8 @@ from loopcheck.fake_providers.wire import (
 
 _EPOCH = 1_780_000_000
 _ANY_DIGEST = "0" * 64
+# What opaque thinking counts as: 64 tokens, the least that was recorded most often.
+_HIDDEN_CHARACTERS = 256
 
 
 def prepare(
@@ -163,14 +165,19 @@ def _usage_of(attempt: Attempt, reading: Reading, before: Answer | None) -> Usag
         return attempt.usage
     if before is not None and before.reading is reading:
         return before.usage
-    said = sum(map(_size, attempt.content))
+    said = thought = 0
+    for content in attempt.content:
+        size = _size(content)
+        said += size
+        if isinstance(content, Think):
+            thought += size
     heard = sum([len(item.text) + len(item.arguments or "") for item in reading.items])
-    return _usage(heard // 4 + 8, said // 4 + 1)
+    return _usage(heard // 4 + 8, said // 4 + 1, (thought + 3) // 4)
 
 
 @lru_cache(maxsize=256)
-def _usage(heard: int, said: int) -> Usage:
-    return Usage(input=heard, output=said)
+def _usage(heard: int, said: int, thought: int) -> Usage:
+    return Usage(input=heard, output=said, reasoning=thought)
 
 
 def _size(content: Content) -> int:
@@ -179,5 +186,7 @@ def _size(content: Content) -> int:
             return len(content.arguments) + len(content.tool)
         case Hosted():
             return len(content.arguments) + len(content.name)
+        case Think(redacted=True):
+            return _HIDDEN_CHARACTERS
         case _:
             return len(content.text)

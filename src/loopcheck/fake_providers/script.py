@@ -169,6 +169,7 @@ ErrorName: TypeAlias = Literal[
     "server",
     "unavailable",
     "overloaded",
+    "context",
 ]
 
 

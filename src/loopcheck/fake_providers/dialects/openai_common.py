@@ -157,9 +157,11 @@ def error_object(error: ServiceError) -> JsonObject:
     }
 
 
-def named_error(name: ErrorName, *, model: str, not_found: ServiceError) -> ServiceError:
-    """A kind of error in OpenAI's words; an unknown model has its own in each dialect."""
-    template = not_found if name == "not_found" else _NAMED[name]
+def named_error(
+    name: ErrorName, *, model: str, own: Mapping[ErrorName, ServiceError]
+) -> ServiceError:
+    """A kind of error in OpenAI's words; some have words of their `own` in each dialect."""
+    template = own.get(name) or _NAMED[name]
     return replace(template, message=template.message.replace("{model}", model))
 
 

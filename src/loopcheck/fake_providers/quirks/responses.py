@@ -168,9 +168,12 @@ def _shape(frame: Frame, data: JsonObject, shape: tuple[object, bool]) -> None:
 
 
 def whole_arguments(body: JsonObject, answer: Answer, value: object) -> None:
-    by_id = {call.call_id: call for call in answer.calls}
+    left = list(answer.calls)
     for item in _calls_in(body):
-        call = by_id.get(str(item.get("call_id")))
+        # Of calls that share an id, the first that is left: items stand in the order of the calls.
+        call = next((one for one in left if one.call_id == item.get("call_id")), None)
+        if call is not None:
+            left.remove(call)
         shape = None if call is None else shaped(call, value)
         if shape is not None:
             put(item, "arguments", shape)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from loopcheck.fake_providers.dialects import openai_common
 from loopcheck.fake_providers.dialects.chat import read, render, rules, stored
@@ -19,12 +19,23 @@ from loopcheck.fake_providers.wire import (
     Step,
 )
 
-_UNKNOWN_MODEL = ServiceError(
-    status=404,
-    type="invalid_request_error",
-    message="The model `{model}` does not exist or you do not have access to it.",
-    code="model_not_found",
-)
+_OWN_ERRORS: Final[Mapping[ErrorName, ServiceError]] = {
+    "not_found": ServiceError(
+        status=404,
+        type="invalid_request_error",
+        message="The model `{model}` does not exist or you do not have access to it.",
+        code="model_not_found",
+    ),
+    "context": ServiceError(
+        status=400,
+        type="invalid_request_error",
+        message="This model's maximum context length is 128000 tokens. However, your messages "
+        "resulted in 131842 tokens (131512 in the messages, 330 in the functions). Please reduce "
+        "the length of the messages or functions.",
+        param="messages",
+        code="context_length_exceeded",
+    ),
+}
 
 
 class ChatDialect(openai_common.OpenAIManners):
@@ -56,7 +67,7 @@ class ChatDialect(openai_common.OpenAIManners):
 
     def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
         model = reading.model if reading else "gpt-4.1"
-        return openai_common.named_error(name, model=model, not_found=_UNKNOWN_MODEL)
+        return openai_common.named_error(name, model=model, own=_OWN_ERRORS)
 
     def error_frames(
         self, error: ServiceError, sequence: int, *, answer: Answer | None = None

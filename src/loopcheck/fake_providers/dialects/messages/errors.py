@@ -29,6 +29,11 @@ _ERRORS: Final[dict[ErrorName, tuple[int, str, str]]] = {
     "server": (500, "api_error", "Internal server error"),
     "unavailable": (503, "api_error", "Service unavailable"),
     "overloaded": (529, "overloaded_error", "Overloaded"),
+    "context": (
+        400,
+        "invalid_request_error",
+        "prompt is too long: 208423 tokens > 200000 maximum",
+    ),
 }
 
 

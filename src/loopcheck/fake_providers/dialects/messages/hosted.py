@@ -53,14 +53,15 @@ def result_block(call: IssuedHosted, answer: Answer) -> JsonObject:
 
 
 def requests(answer: Answer) -> JsonObject | None:
-    """What the usage counts of them; None where the service ran nothing."""
+    """What the usage counts of them; None where the service has no part in the answer. A call
+    that waits, as where a turn pauses, counts in the answer that has its result."""
     hosted = [piece for piece in answer.content if isinstance(piece, IssuedHosted)]
-    calls = [piece.kind for piece in hosted if piece.of is None]
     if not hosted:
         return None
+    done = [piece.kind for piece in hosted if piece.of is not None or piece.result is not None]
     return {
-        "web_search_requests": calls.count("web_search"),
-        "web_fetch_requests": calls.count("web_fetch"),
+        "web_search_requests": done.count("web_search"),
+        "web_fetch_requests": done.count("web_fetch"),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Final
 
 from loopcheck.fake_providers.dialects.responses import echo, output
@@ -18,7 +20,12 @@ _INCOMPLETE: Final[dict[Stop, str]] = {
     "context": "max_output_tokens",
 }
 # Codes that a failed response can carry; others are reported as a server error.
-_FAILURE_CODES: Final = ("server_error", "rate_limit_exceeded", "insufficient_quota")
+_FAILURE_CODES: Final = (
+    "server_error",
+    "rate_limit_exceeded",
+    "insufficient_quota",
+    "context_length_exceeded",
+)
 # What the service echoes where the request says nothing.
 _DEFAULTS: Final[JsonObject] = {
     "background": False,
@@ -39,12 +46,8 @@ _DEFAULTS: Final[JsonObject] = {
     "user": None,
     "metadata": {},
 }
-_REASONING: Final[JsonObject] = {
-    "context": "current_turn",
-    "effort": "medium",
-    "mode": "standard",
-    "summary": None,
-}
+# These models do not reason, and are said to make no effort.
+_AT_ONCE: Final = re.compile(r"(ft:)?(chatgpt-4|gpt-[34])")
 _NO_TOOL_USAGE: Final[JsonObject] = {
     "image_gen": {
         "input_tokens": 0,
@@ -133,7 +136,7 @@ def _response(answer: Answer, **facts: object) -> JsonObject:
         **given,
         **_conversation(request),
         "previous_response_id": answer.reading.previous,
-        "reasoning": {**_REASONING, **_object(request.get("reasoning"))},
+        "reasoning": {**_reasoning(answer.model), **_object(request.get("reasoning"))},
         "service_tier": "default",
         "store": stores(request),
         "text": {**_TEXT, **_object(request.get("text"))},
@@ -142,6 +145,13 @@ def _response(answer: Answer, **facts: object) -> JsonObject:
         "usage": None,
         **facts,
     }
+
+
+@lru_cache(maxsize=64)
+def _reasoning(model: str) -> JsonObject:
+    """How the service says that a model reasons where the request says nothing."""
+    effort = None if _AT_ONCE.match(model) else "medium"
+    return {"context": "current_turn", "effort": effort, "mode": "standard", "summary": None}
 
 
 def _conversation(request: JsonObject) -> JsonObject:

@@ -38,13 +38,23 @@ _PREFIXES: Final[Mapping[ItemIdKind, str]] = {
     "think": "rs_",
     "hosted": "",
 }
-_UNKNOWN_MODEL = ServiceError(
-    status=400,
-    type="invalid_request_error",
-    message="The requested model '{model}' does not exist.",
-    param="model",
-    code="model_not_found",
-)
+_OWN_ERRORS: Final[Mapping[ErrorName, ServiceError]] = {
+    "not_found": ServiceError(
+        status=400,
+        type="invalid_request_error",
+        message="The requested model '{model}' does not exist.",
+        param="model",
+        code="model_not_found",
+    ),
+    "context": ServiceError(
+        status=400,
+        type="invalid_request_error",
+        message="Your input exceeds the context window of this model. Please adjust your input "
+        "and try again.",
+        param="input",
+        code="context_length_exceeded",
+    ),
+}
 
 
 class ResponsesDialect(openai_common.OpenAIManners):
@@ -73,7 +83,7 @@ class ResponsesDialect(openai_common.OpenAIManners):
 
     def named_error(self, name: ErrorName, reading: Reading | None) -> ServiceError:
         model = reading.model if reading else "gpt-4.1"
-        return openai_common.named_error(name, model=model, not_found=_UNKNOWN_MODEL)
+        return openai_common.named_error(name, model=model, own=_OWN_ERRORS)
 
     def error_frames(
         self, error: ServiceError, sequence: int, *, answer: Answer | None = None
