@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator, SchemaError
@@ -20,8 +22,13 @@ _TYPES: Final = ("string", "integer", "number", "boolean", "object", "array", "n
 
 def complaint(schema: Mapping[str, object]) -> tuple[Path, str, str] | None:
     """Where a schema is no JSON Schema 2020-12, why, and a hint; None for one that is."""
+    return _complaint(json.dumps(schema))
+
+
+@lru_cache(maxsize=1024)  # the tools of a catalogue are much alike
+def _complaint(text: str) -> tuple[Path, str, str] | None:
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(json.loads(text))
     except SchemaError as error:
         path = tuple(error.absolute_path)
         if path and path[-1] == "type" and isinstance(error.instance, str):
@@ -52,6 +59,11 @@ def accepts(schema: Mapping[str, object], value: object) -> bool:
         return True
     instance: Any = value  # the stubs want a JSON type of their own
     try:
-        return Draft202012Validator(schema, registry=_NOTHING_ELSE).is_valid(instance)
+        return _validator(json.dumps(schema)).is_valid(instance)
     except (Unresolvable, re.error, RecursionError):
         return True
+
+
+@lru_cache(maxsize=1024)
+def _validator(text: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(text), registry=_NOTHING_ELSE)
