@@ -13,13 +13,10 @@ from loopcheck.reference_loop.adapters.chat_assembly import ChatAssembly, ChatTu
 from loopcheck.reference_loop.adapters.chat_calls import replayed
 from loopcheck.reference_loop.adapters.conversation import (
     Conversation,
+    HoldsConversation,
+    ProviderName,
     ResponseRecord,
-    begin,
-    restored,
-    restored_turn,
-    stored_turn,
 )
-from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.parts import chat_answers
 from loopcheck.reference_loop.adapters.streams import fill
 from loopcheck.reference_loop.arguments import JsonObject
@@ -44,10 +41,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatAdapter:
+class ChatAdapter(HoldsConversation):
     """Speaks Chat Completions; `stream` says how responses are asked for."""
 
     provider: ClassVar[str] = "openai"
+    dialect: ClassVar[ProviderName] = "chat"
 
     client: AsyncOpenAI
     model: str
@@ -55,12 +53,6 @@ class ChatAdapter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "client", failures.without_retries(self.client))
-
-    def start(self, task: TaskInfo) -> Conversation:
-        return begin(task, "chat")
-
-    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
-        return conversation.followed(task, "chat")
 
     async def request(self, conversation: Conversation) -> Reply:
         messages = cast("list[ChatCompletionMessageParam]", list(conversation.history))
@@ -99,18 +91,6 @@ class ChatAdapter:
         called = {"tool_calls": [replayed(*one) for one in answered]} if items else {}
         assistant = {**message, **called}
         return conversation.extended([assistant, *chat_answers(results)], record, items)
-
-    def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
-        return conversation.stored(turn)
-
-    def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
-        return restored(value, "chat")
-
-    def dump_turn(self, turn: object) -> JsonObject | None:
-        return stored_turn(turn)
-
-    def load_turn(self, value: object) -> ResponseRecord:
-        return restored_turn(value)
 
 
 def interpret(turn: ChatTurn, conversation: Conversation, version: str = "") -> Reply:

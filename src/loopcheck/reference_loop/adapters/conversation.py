@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import ClassVar, Final, Literal, TypeAlias, cast, get_args
 
 from loopcheck.reference_loop.adapters import fields
 from loopcheck.reference_loop.adapters.interface import Said, TaskInfo, ToolOffer
@@ -186,6 +186,32 @@ def _offer(tool: object) -> ToolOffer:
         description=fields.text(tool, "description"),
         parameters=_object(fields.value(tool, "parameters")),
     )
+
+
+class HoldsConversation:
+    """The part of an adapter that is the same for the three ready-made ones: a conversation
+    begins, goes on, and is stored. `dialect` says whose conversations it holds."""
+
+    __slots__ = ()
+    dialect: ClassVar[ProviderName]
+
+    def start(self, task: TaskInfo) -> Conversation:
+        return begin(task, self.dialect)
+
+    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
+        return conversation.followed(task, self.dialect)
+
+    def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
+        return conversation.stored(turn)
+
+    def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
+        return restored(value, self.dialect)
+
+    def dump_turn(self, turn: object) -> JsonObject | None:
+        return stored_turn(turn)
+
+    def load_turn(self, value: object) -> ResponseRecord:
+        return restored_turn(value)
 
 
 def replayed_name(name: str) -> str:

@@ -15,12 +15,10 @@ from anthropic import AnthropicError, AsyncAnthropic, Omit, omit
 from loopcheck.reference_loop.adapters import failures, fields
 from loopcheck.reference_loop.adapters.conversation import (
     Conversation,
+    HoldsConversation,
+    ProviderName,
     ResponseRecord,
-    begin,
     replayed_name,
-    restored,
-    restored_turn,
-    stored_turn,
 )
 from loopcheck.reference_loop.adapters.held import (
     UNSUPPORTED,
@@ -32,7 +30,6 @@ from loopcheck.reference_loop.adapters.held import (
     previous_id,
     unsent,
 )
-from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.messages_assembly import (
     MessagesAssembly,
     MessagesTurn,
@@ -68,11 +65,12 @@ _THREADS_BETA = "message-threads-2026-08-12"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessagesAdapter:
+class MessagesAdapter(HoldsConversation):
     """Speaks Messages; `stream` says how responses are asked for, `state` who keeps the
     conversation."""
 
     provider: ClassVar[str] = "anthropic"
+    dialect: ClassVar[ProviderName] = "messages"
 
     client: AsyncAnthropic
     model: str
@@ -82,12 +80,6 @@ class MessagesAdapter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "client", failures.without_retries(self.client))
-
-    def start(self, task: TaskInfo) -> Conversation:
-        return begin(task, "messages")
-
-    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
-        return conversation.followed(task, "messages")
 
     async def request(self, conversation: Conversation) -> Reply:
         return await self._ask(conversation, self._thread(conversation))
@@ -177,18 +169,6 @@ class MessagesAdapter:
             asked,
             held=held(record, _THREAD, bool(content), zip(ids, calls.calls, strict=True)),
         )
-
-    def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
-        return conversation.stored(turn)
-
-    def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
-        return restored(value, "messages")
-
-    def dump_turn(self, turn: object) -> JsonObject | None:
-        return stored_turn(turn)
-
-    def load_turn(self, value: object) -> ResponseRecord:
-        return restored_turn(value)
 
 
 def interpret(turn: MessagesTurn, conversation: Conversation, version: str = "") -> Reply:

@@ -18,11 +18,9 @@ from loopcheck.reference_loop.adapters import failures, fields
 from loopcheck.reference_loop.adapters.background import Polling, settled
 from loopcheck.reference_loop.adapters.conversation import (
     Conversation,
+    HoldsConversation,
+    ProviderName,
     ResponseRecord,
-    begin,
-    restored,
-    restored_turn,
-    stored_turn,
 )
 from loopcheck.reference_loop.adapters.held import (
     StateAt,
@@ -32,7 +30,6 @@ from loopcheck.reference_loop.adapters.held import (
     previous_id,
     unsent,
 )
-from loopcheck.reference_loop.adapters.interface import TaskInfo
 from loopcheck.reference_loop.adapters.responses_assembly import (
     ResponsesAssembly,
     ResponsesTurn,
@@ -69,11 +66,12 @@ _PREVIOUS = "previous_response_id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResponsesAdapter:
+class ResponsesAdapter(HoldsConversation):
     """Speaks Responses; `stream` says how responses are asked for, `state` who keeps the
     conversation."""
 
     provider: ClassVar[str] = "openai"
+    dialect: ClassVar[ProviderName] = "responses"
 
     client: AsyncOpenAI
     model: str
@@ -83,12 +81,6 @@ class ResponsesAdapter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "client", failures.without_retries(self.client))
-
-    def start(self, task: TaskInfo) -> Conversation:
-        return begin(task, "responses")
-
-    def follow(self, conversation: Conversation, task: TaskInfo) -> Conversation:
-        return conversation.followed(task, "responses")
 
     async def request(self, conversation: Conversation) -> Reply:
         is_kept = self.state == "server"
@@ -157,18 +149,6 @@ class ResponsesAdapter:
             asked,
             held=held(record, _PREVIOUS, len(items), zip(ids, calls.calls, strict=True)),
         )
-
-    def dump(self, conversation: Conversation, turn: object = None) -> JsonObject:
-        return conversation.stored(turn)
-
-    def load(self, value: object) -> tuple[Conversation, ResponseRecord | None]:
-        return restored(value, "responses")
-
-    def dump_turn(self, turn: object) -> JsonObject | None:
-        return stored_turn(turn)
-
-    def load_turn(self, value: object) -> ResponseRecord:
-        return restored_turn(value)
 
 
 def interpret(turn: ResponsesTurn, conversation: Conversation, version: str = "") -> Reply:
