@@ -98,6 +98,15 @@ class TestSeveralResponses:
         journal = given((1, 1, "well", issued), (2, 1, "well", [none]))
         assert names(held(journal, [empty, empty], [empty])) == ["one", "two", "three"]
 
+    @pytest.mark.parametrize(("arguments", "stems_from"), [("", "one"), (seat(9), "two")])
+    def test_only_no_arguments_may_stand_for_what_is_no_object(
+        self, arguments: Json | str, stems_from: str
+    ) -> None:
+        none = call("one", arguments="null", call_id="same")
+        journal = given((1, 1, "well", [none]), (2, 1, "well", [booked("two", 2)]))
+        changed = call("?", arguments=arguments, call_id="same")
+        assert names(held(journal, [changed])) == [stems_from]
+
     def test_what_is_left_of_a_reply_stems_from_what_is_left(self) -> None:
         journal = given((1, 1, "well", [booked("one", 1)]), (2, 1, "well", [booked("two", 2)]))
         talk = held(journal, [booked("?", 2), booked("?", 9), booked("?", 9)])

@@ -35,6 +35,7 @@ def schema(**properties: object) -> dict[str, object]:
         (10**20, 1e20, True),
         (10**20 + 1, 1e20, False),
         (None, False, False),
+        (["a"], "a", False),
     ],
 )
 def test_equality_is_that_of_json(one: object, other: object, equal: bool) -> None:
