@@ -59,3 +59,12 @@ def test_what_was_sent_to_a_side_request_stays_where_it_was() -> None:
         {"n": 2, "kind": "sent", "request": 1, "frames": [], "how": "written"},
     ]
     assert [entry["kind"] for entry in canonical(entries)] == ["request", "sent"]
+
+
+def test_what_an_exception_says_does_not_count_but_what_a_loop_says_does() -> None:
+    def ended(text: str, exception: str | None) -> Entry:
+        return {"n": 1, "kind": "outcome", "state": "failed", "text": text, "exception": exception}
+
+    assert canonical([ended("at 12:01", "Boom")]) == canonical([ended("at 12:02", "Boom")])
+    assert canonical([ended("at 12:01", "Boom")]) != canonical([ended("at 12:01", "Bang")])
+    assert canonical([ended("No.", None)]) != canonical([ended("Yes.", None)])

@@ -58,6 +58,9 @@ def _answers(entry: Entry) -> bool:
 
 def _without(entry: Entry) -> Entry:
     left_out = _OWN.get(str(entry["kind"]), frozenset()) | {"n"}
+    # An exception may tell of moments and of ids that its framework made up.
+    if entry["kind"] == "outcome" and entry.get("exception") is not None:
+        left_out |= {"text"}
     return {key: _cleaned(key, value) for key, value in entry.items() if key not in left_out}
 
 

@@ -237,3 +237,11 @@ def test_a_late_execution_is_that_of_one_call() -> None:
         journal.answer(*calls, text="" if calls else "Wait.")
     journal.execute()
     assert [found.call.name for found in match(journal.evidence()).matches] == ["b"]
+
+
+def test_of_equal_calls_the_one_that_was_approved_so_is_the_one_that_ran() -> None:
+    journal = one_round(call("changed"), call("plain"))
+    decide(journal, arguments={"event": "E1", "seat": 13}, label="changed")
+    decide(journal, label="plain")
+    journal.execute()
+    assert matched(journal) == {1: "plain"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopcheck.fake_providers.wire import JsonObject
 from loopcheck.harness.checks import fields
 from loopcheck.harness.checks.evidence import Decided, Ended, Pause
 from loopcheck.harness.journal import Entry
@@ -68,11 +67,29 @@ def cancelled(entries: Sequence[Entry]) -> int | None:
     return next((fields.number(e, "n") for e in actions if e.get("do") == "cancel"), None)
 
 
-def changed(entries: Sequence[Entry]) -> dict[str, JsonObject]:
-    """The arguments that people approved, by the label of the call. The first word about a call
-    that waits is the one that counts."""
+def approvals(entries: Sequence[Entry]) -> dict[str, Decided]:
+    """What people approved, by the label of the call. The first word about a call that waits is
+    the one that counts."""
     counts: dict[str, Decided] = {}
     for one in decisions(entries):
         if one.label not in counts or (one.pending and not counts[one.label].pending):
             counts[one.label] = one
-    return {label: one.arguments for label, one in counts.items() if one.decide == "approve"}
+    return {label: one for label, one in counts.items() if one.decide == "approve"}
+
+
+def replaced(entries: Sequence[Entry]) -> frozenset[str]:
+    """The labels of the calls that people approved with other arguments than the target had said
+    that they wait with."""
+    waiting = list(pauses(entries))
+    return frozenset(
+        label
+        for label, one in approvals(entries).items()
+        if one.pending and not any(_presents(pause, one) for pause in waiting if pause.n < one.n)
+    )
+
+
+def _presents(pause: Pause, approved: Decided) -> bool:
+    return any(
+        call.get("call_id") == approved.call_id and call.get("arguments") == approved.arguments
+        for call in pause.calls
+    )

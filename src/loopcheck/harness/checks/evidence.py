@@ -32,7 +32,7 @@ class Request:
 class Issued:
     """A call that a response issued. `sent` is whole, cut or none; `position` is its place among
     all pieces of the response. `approved` are the arguments that a person put in place of its
-    own."""
+    own, `replaced` whether these are others than the target had said that it waits with."""
 
     attempt: int
     ordinal: int
@@ -44,6 +44,7 @@ class Issued:
     n: int
     position: int = 0
     approved: JsonObject | None = None
+    replaced: bool = False
 
     @property
     def name(self) -> str:

@@ -52,9 +52,21 @@ def whole_arguments(call: Issued) -> JsonObject | None:
     return whole_object(call.arguments) if call.sent == "whole" else None
 
 
+def may_run_with(call: Issued) -> list[JsonObject]:
+    """The arguments with which the call may run: its own, and those that a person approved. What
+    a target reads in a text that is no object is nothing to be approved, but what a person puts
+    in its place is."""
+    sent = whole_arguments(call)
+    if sent is not None:
+        return [sent] if call.approved is None else [sent, call.approved]
+    if call.sent != "whole" or call.approved is None or not call.replaced:
+        return []
+    return [call.approved]
+
+
 def is_complete(call: Issued, response: Response) -> bool:
     """Whether the call is one that a loop may carry out."""
-    return response.ends == "well" and whole_arguments(call) is not None
+    return response.ends == "well" and bool(may_run_with(call))
 
 
 def schema_of(scenario: Scenario, tool: str) -> Mapping[str, object]:
@@ -65,13 +77,17 @@ def schema_of(scenario: Scenario, tool: str) -> Mapping[str, object]:
 
 def call_reading(execution: Execution, call: Issued, scenario: Scenario) -> Reading | None:
     """How the execution's arguments come from the call's; None when they do not."""
-    sent = whole_arguments(call)
-    if sent is None or call.tool != execution.tool:
+    if call.tool != execution.tool:
         return None
     schema = schema_of(scenario, call.tool)
-    given = [sent] if call.approved is None else [sent, call.approved]
-    found = [reading(one, execution.arguments, schema) for one in given]
+    found = [reading(one, execution.arguments, schema) for one in may_run_with(call)]
     return min((one for one in found if one is not None), default=None)
+
+
+def _is_approved(execution: Execution, call: Issued, scenario: Scenario) -> bool:
+    if call.approved is None:
+        return False
+    return reading(call.approved, execution.arguments, schema_of(scenario, call.tool)) is not None
 
 
 def equal_calls(one: Issued, other: Issued) -> bool:
@@ -127,9 +143,9 @@ def _pairs(
         if found is None:
             return None
         # An id that the loop passed on tells equal calls apart, and no more than that. Without
-        # one, the call that a person approved is the one that runs.
+        # one, the call that a person approved is the one that runs, as it was approved.
         other_id = execution.call_id is not None and execution.call_id != call.call_id
-        return 4 * found + 2 * other_id + (call.approved is None)
+        return 4 * found + 2 * other_id + (not _is_approved(execution, call, scenario))
 
     for left, right in sorted(pair_up(executions, calls, cost).items()):
         found = call_reading(executions[left], calls[right], scenario)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
 from loopcheck.fake_providers.script import DialectName, Mode
 from loopcheck.fake_providers.wire import Item, ItemKind, JsonObject, OfferedTool
 from loopcheck.harness.checks import course, fields
+from loopcheck.harness.checks.current import with_current
 from loopcheck.harness.checks.evidence import (
     Broken,
+    Decided,
     Effect,
     Evidence,
     Execution,
@@ -41,8 +43,7 @@ def read(
     case = entries[0] if entries else {}
     requests = tuple(_request(entry) for entry in fields.of_kind(entries, "request"))
     for_turns = tuple(request for request in requests if request.role != "side")
-    changed = course.changed(entries)
-    responses = _accepted(tuple(_responses(entries, changed)), for_turns)
+    responses = _accepted(tuple(_responses(entries)), for_turns)
     return Evidence(
         scenario=scenario,
         dialect=_DIALECTS.get(fields.text(case, "dialect"), "chat"),
@@ -53,7 +54,7 @@ def read(
         requests=for_turns,
         side=tuple(request for request in requests if request.role == "side"),
         responses=responses,
-        executions=tuple(_executions(entries, responses)),
+        executions=with_current(_executions(entries), responses, scenario),
         effects=tuple(_effect(entry) for entry in fields.of_kind(entries, "effect")),
         refused=tuple(_refused(entry) for entry in fields.of_kind(entries, "refused")),
         lookups=tuple(_lookup(entry) for entry in fields.of_kind(entries, "lookup")),
@@ -113,7 +114,9 @@ def _item(item: JsonObject) -> Item:
     )
 
 
-def _responses(entries: Sequence[Entry], changed: Mapping[str, JsonObject]) -> Iterator[Response]:
+def _responses(entries: Sequence[Entry]) -> Iterator[Response]:
+    approved = course.approvals(entries)
+    replaced = course.replaced(entries)
     for entry in fields.of_kind(entries, "response"):
         if fields.number(entry, "turn") < 1:
             continue
@@ -123,7 +126,7 @@ def _responses(entries: Sequence[Entry], changed: Mapping[str, JsonObject]) -> I
             turn=fields.number(entry, "turn"),
             attempt=fields.number(entry, "attempt"),
             status=fields.number(entry, "status"),
-            calls=tuple(_issued(entry, changed)),
+            calls=tuple(_issued(entry, approved, replaced)),
             text=fields.text(entry, "text"),
             refusal=fields.text_or_none(entry, "refusal"),
             stop=fields.text(entry, "stop"),
@@ -136,19 +139,23 @@ def _responses(entries: Sequence[Entry], changed: Mapping[str, JsonObject]) -> I
         )
 
 
-def _issued(response: Entry, changed: Mapping[str, JsonObject]) -> Iterator[Issued]:
+def _issued(
+    response: Entry, approved: Mapping[str, Decided], replaced: Collection[str]
+) -> Iterator[Issued]:
     for ordinal, call in enumerate(fields.objects(response, "calls")):
+        label = fields.text(call, "label")
         yield Issued(
             attempt=fields.number(response, "attempt"),
             ordinal=ordinal,
-            label=fields.text(call, "label"),
+            label=label,
             tool=fields.text(call, "tool"),
             arguments=fields.text(call, "arguments"),
             call_id=fields.text(call, "call_id"),
             sent=fields.text(call, "sent"),
             n=fields.number(response, "n"),
             position=fields.number(call, "position"),
-            approved=changed.get(fields.text(call, "label")),
+            approved=approved[label].arguments if label in approved else None,
+            replaced=label in replaced,
         )
 
 
@@ -188,13 +195,12 @@ def continued_from(request: Request, responses: Iterable[Response]) -> Response 
     return latest[-1] if latest else None
 
 
-def _executions(entries: Sequence[Entry], responses: Sequence[Response]) -> Iterator[Execution]:
+def _executions(entries: Sequence[Entry]) -> Iterator[Execution]:
     ends = {fields.number(entry, "execution"): entry for entry in fields.of_kind(entries, "ended")}
     for entry in fields.of_kind(entries, "execution"):
-        n = fields.number(entry, "n")
         end = ends.get(fields.number(entry, "execution"), {})
         yield Execution(
-            n=n,
+            n=fields.number(entry, "n"),
             number=fields.number(entry, "execution"),
             tool=fields.text(entry, "tool"),
             arguments=fields.object_(entry, "arguments"),
@@ -202,7 +208,6 @@ def _executions(entries: Sequence[Entry], responses: Sequence[Response]) -> Iter
             call_id=fields.text_or_none(entry, "call_id"),
             operation_id=fields.text_or_none(entry, "operation_id"),
             token=fields.text(entry, "token"),
-            response=max((r.n for r in responses if r.n < n), default=None),
             ended=fields.text_or_none(end, "how"),
             ended_n=fields.number_or_none(end, "n"),
             result=fields.text(end, "result"),

@@ -39,10 +39,10 @@ Property: TypeAlias = Literal[
 # Most examples are about the rules, of which there are many; a comparison runs its case twice.
 _OFTEN: Final[tuple[Property, ...]] = ("rules",) * 5
 # How far a loop has come when something happens to it from outside is a matter of moments.
-_TIMED: Final = frozenset[Feature]({"cancels", "resumes", "gates"})
+_TIMED: Final = frozenset[Feature]({"cancels", "resumes", "gates", "lanes"})
 _STREAMED: Final = _TIMED | frozenset[Feature]({"faults", "quirks", "delivery"})
 _UNDISTURBED: Final = _TIMED | frozenset[Feature]({"faults", "quirks", "stops", "endless"})
-_STRAIGHT: Final = frozenset[Feature]({"parallel", "delivery", "thinking"})
+_STRAIGHT: Final = frozenset[Feature]({"parallel", "delivery", "thinking", "state"})
 PLAINEST: Final = DeliveryModel()
 _FAULTS: Final = (
     RETRIED,

@@ -28,6 +28,7 @@ from loopcheck.harness.strategies.scripts import HEAD, with_spare
 from loopcheck.harness.strategies.tools import (
     HOSTED,
     OFTEN,
+    RARELY,
     SELDOM,
     Document,
     argument_names,
@@ -36,10 +37,10 @@ from loopcheck.harness.strategies.tools import (
     without_argument,
 )
 
-Start: TypeAlias = tuple[DialectName, Mode, dict[str, Document], bool]
+Start: TypeAlias = tuple[DialectName, Mode, dict[str, Document], bool, bool]
 # What is said of a whole script at once, or takes seconds, is no step.
 _NO_STEPS: Final = frozenset[Feature](
-    {"delivery", "quirks", "gates", "endless", "earlier", "hangs", "stalls"}
+    {"delivery", "quirks", "gates", "endless", "earlier", "state", "lanes", "hangs", "stalls"}
 )
 _FAULTS: Final = (
     RETRIED,
@@ -67,7 +68,8 @@ def _start(draw: DrawFn, machine: LoopMachine) -> Start:
             if not draw(OFTEN):
                 without_argument(tool, name)
     repeats = "ids" in machine.features and dialect != "messages" and draw(SELDOM)
-    return dialect, mode, tools, repeats
+    custom = "custom" in machine.features and dialect != "messages" and draw(RARELY)
+    return dialect, mode, tools, repeats, custom
 
 
 @st.composite
@@ -134,8 +136,10 @@ class LoopMachine(RuleBasedStateMachine):
 
     @initialize(start=st.runner().flatmap(_start))
     def the_user_asks(self, start: Start) -> None:
-        dialect, mode, tools, repeats = start
-        self._script = turns.Script(dialect, mode, self.features, tools, repeats_ids=repeats)
+        dialect, mode, tools, repeats, custom = start
+        self._script = turns.Script(
+            dialect, mode, self.features, tools, repeats_ids=repeats, has_custom=custom
+        )
         document: Document = {**HEAD, "dialects": [dialect], "modes": [mode], "turns": []}
         hosted = {HOSTED: hosted_tool(dialect)} if "hosted" in self.features else {}
         scenario = Scenario.model_validate({**document, "tools": with_spare(tools) | hosted})
@@ -276,8 +280,6 @@ class LoopMachine(RuleBasedStateMachine):
         return any(outcome.state == "paused" for outcome in self.live.ended or ())
 
     def _messages_left(self, feature: Feature) -> bool:
-        if self.script.is_keyed:
-            return False
         return feature in self.features and len(self.live.scenario.messages) < len(_MORE)
 
     def _answer(self, turn: Document) -> None:

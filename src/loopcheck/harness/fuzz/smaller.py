@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from loopcheck.harness.scenario.control_model import InsideModel, MeanwhileModel, When
+from loopcheck.harness.scenario.json_text import whole_object
 from loopcheck.harness.scenario.model import (
     CallModel,
+    LaneModel,
     MessageModel,
     Scenario,
     ToolModel,
@@ -22,7 +24,15 @@ from loopcheck.harness.scenario.model import (
 from loopcheck.harness.scenario.shapes import Strict
 from loopcheck.harness.strategies.tools import argument_names, without_argument
 
-_OF_SCENARIO: Final = ("quirks", "delivery", "otherwise", "limits", "meanwhile", "earlier")
+_OF_SCENARIO: Final = (
+    "state",
+    "quirks",
+    "delivery",
+    "otherwise",
+    "limits",
+    "meanwhile",
+    "earlier",
+)
 _OF_TURN: Final = ("attempts", "stop", "say", "think", "delivery", "quirks")
 _OF_TOOL: Final = (
     "behaves",
@@ -44,10 +54,12 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
     entries = scenario.entries
     for place in range(len(entries)):
         if len(entries) > 1:
-            yield _pruned(scenario, (*entries[:place], *entries[place + 1 :]))
+            yield _pruned(scenario, "entries", (*entries[:place], *entries[place + 1 :]))
+    for lanes in _fewer_lanes(scenario.lanes):
+        yield _pruned(scenario, "lanes", lanes)
     for place, entry in enumerate(entries):
         for less in _smaller_turns(entry):
-            yield _pruned(scenario, (*entries[:place], less, *entries[place + 1 :]))
+            yield _pruned(scenario, "entries", (*entries[:place], less, *entries[place + 1 :]))
     for key in _OF_SCENARIO:
         yield from _without(scenario, key)
     for place in range(len(scenario.meanwhile)):
@@ -64,6 +76,18 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
         yield scenario.model_copy(update={"needs": needs})
 
 
+def _fewer_lanes(lanes: dict[str, LaneModel]) -> Iterator[dict[str, LaneModel]]:
+    """The lanes with one of them less, or with a turn less, or a smaller one."""
+    for name, lane in lanes.items():
+        yield {other: kept for other, kept in lanes.items() if other != name}
+        turns = lane.turns
+        for place, turn in enumerate(turns):
+            shorter = [()] if len(turns) > 1 else []
+            for less in (*shorter, *((one,) for one in _smaller_turns(turn))):
+                rest = (*turns[:place], *less, *turns[place + 1 :])
+                yield {**lanes, name: lane.model_copy(update={"turns": rest})}
+
+
 def _smaller_turns(entry: TurnModel | MessageModel) -> Iterator[TurnModel]:
     if not isinstance(entry, TurnModel):
         return
@@ -71,8 +95,15 @@ def _smaller_turns(entry: TurnModel | MessageModel) -> Iterator[TurnModel]:
     for place in range(len(calls)):
         if len(calls) > 1 or entry.say:
             left = (*calls[:place], *calls[place + 1 :])
-            yield entry.model_copy(update={"calls": left, "attempts": ("normal",)})
+            if entry.attempts != ("normal",):
+                yield entry.model_copy(update={"calls": left, "attempts": ("normal",)})
             yield entry.model_copy(update={"calls": left})
+    for place, call in enumerate(calls):
+        args = whole_object(call.raw_args or "")
+        if call.form == "custom" and args is not None:
+            update = {"args": args, "raw_args": None, "form": "function"}
+            plain = call.model_copy(update=update)
+            yield entry.model_copy(update={"calls": (*calls[:place], plain, *calls[place + 1 :])})
     items = entry.items or ()
     for size in (2, 1):  # what the service did itself is a call with its result
         for place in range(len(items) + 1 - size):
@@ -104,8 +135,15 @@ def _with_fewer_arguments(scenario: Scenario) -> Iterator[Scenario]:
             less = deepcopy(written)
             without_argument(less, argument)
             tools = {**scenario.tools, name: ToolModel.model_validate(less)}
-            entries = [_without_it(entry, name, argument) for entry in scenario.entries]
-            yield scenario.model_copy(update={"tools": tools, "entries": tuple(entries)})
+            entries = tuple(_without_it(entry, name, argument) for entry in scenario.entries)
+            lanes = {
+                lane_name: lane.model_copy(
+                    update={"turns": tuple(_without_it(one, name, argument) for one in lane.turns)}
+                )
+                for lane_name, lane in scenario.lanes.items()
+            }
+            update = {"tools": tools, "entries": entries, "lanes": lanes}
+            yield scenario.model_copy(update=update)
 
 
 def _without_it(
@@ -134,9 +172,9 @@ def _without(model: M, key: str) -> Iterator[M]:
         yield model.model_copy(update={key: default})
 
 
-def _pruned(scenario: Scenario, entries: tuple[TurnModel | MessageModel, ...]) -> Scenario:
-    """The scenario with these entries, and without what is then about nothing."""
-    bare = scenario.model_copy(update={"entries": entries})
+def _pruned(scenario: Scenario, key: Literal["entries", "lanes"], less: object) -> Scenario:
+    """The scenario with less under this key, and without what is then about nothing."""
+    bare = scenario.model_copy(update={key: less})
     labels, called = set(bare.labels), _called(bare)
     tools: dict[str, ToolModel] = {n: t for n, t in scenario.tools.items() if n in called}
     update = {

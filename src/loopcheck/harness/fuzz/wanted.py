@@ -17,7 +17,7 @@ ROUNDS_TO_GO: Final = 2
 # The keys of a scenario, its turns and its tools with which everything goes well.
 _PLAIN: Final = frozenset(
     {"id", "format", "title", "rule", "needs", "dialects", "modes", "prompt", "tools", "entries"}
-    | {"delivery", "meanwhile", "think", "say", "calls"}
+    | {"state", "delivery", "meanwhile", "think", "say", "calls"}
     | {"kind", "args", "schema_", "returns", "description"}
 )
 

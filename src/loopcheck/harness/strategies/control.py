@@ -113,8 +113,6 @@ def gates(draw: DrawFn, script: turns.Script, said: list[Document]) -> None:
 def later(draw: DrawFn, script: turns.Script) -> list[Document]:
     """A further message, or another run, with turns that answer it; words of its own each."""
     kinds = [kind for kind, feature in _LATER if feature in script.features]
-    if script.is_keyed:
-        return []
     entries: list[Document] = []
     for place in range(2):
         if not kinds or not draw(SELDOM):

@@ -22,11 +22,19 @@ def needs(document: Document) -> list[str]:
     found = [
         *(["limits"] if "limits" in document else []),
         *(["earlier"] if "earlier" in document else []),
-        *(need for turn in _listed(document["turns"]) for need in _of_turn(turn)),
+        *(["server_state"] if document.get("state") == "server" else []),
+        *(["lanes"] if document.get("lanes") else []),
+        *(need for turn in _turns(document) for need in _of_turn(turn)),
         *(need for tool in _values(document["tools"]) for need in _of_tool(tool)),
         *(need for rule in _listed(document.get("meanwhile")) for need in _of_rule(rule)),
     ]
     return list(dict.fromkeys(found))
+
+
+def _turns(document: Document) -> Iterator[Document]:
+    yield from _listed(document["turns"])
+    for lane in _values(document.get("lanes")):
+        yield from _listed(lane["turns"])
 
 
 def _of_turn(turn: Document) -> Iterator[str]:

@@ -10,13 +10,14 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from loopcheck.fake_providers.script import DIALECTS, MODES, DialectName, Mode
 from loopcheck.harness.scenario.model import Scenario
-from loopcheck.harness.strategies import control, disturbances, turns
+from loopcheck.harness.strategies import control, disturbances, lanes, turns
 from loopcheck.harness.strategies.deliveries import deliveries
 from loopcheck.harness.strategies.features import PLAIN, Feature
 from loopcheck.harness.strategies.needs import needs
 from loopcheck.harness.strategies.tools import (
     HOSTED,
     OFTEN,
+    RARELY,
     SELDOM,
     Document,
     argument_names,
@@ -75,21 +76,35 @@ def _scenarios(
     mode = draw(st.sampled_from(modes))
     script = turns.Script(dialect, mode, features, toolset(draw, features))
     script.repeats_ids = "ids" in features and dialect != "messages" and draw(SELDOM)
+    script.has_custom = "custom" in features and dialect != "messages" and draw(RARELY)
     said = some(draw, lambda draw: turns.calling(draw, script), most=_MOST_TURNS)
-    document: Document = {**HEAD, "dialects": [dialect], "modes": [mode]}
-    if "earlier" in features and draw(SELDOM):
-        document["earlier"] = [{"user": "Good morning."}, {"say": "Good morning!"}]
-    document["turns"] = [*said, *turns.ending(draw, script), *control.later(draw, script)]
-    _endless(draw, document, script)
+    document: Document = {**HEAD, "dialects": [dialect], "modes": [mode], **_kept(draw, script)}
+    talks = lanes.talks(draw, script)
+    # To which of several conversations the user says more, and whose a limit is, stays open.
+    later = [] if talks else control.later(draw, script)
+    document["turns"] = [*said, *turns.ending(draw, script), *later]
+    if not talks:
+        _endless(draw, document, script)
     for tool in script.tools:
         _lessened(draw, tool, script)
     if "gates" in features:
         control.gates(draw, script, said)
-    _disturb(draw, document, said, script)
+    _disturb(draw, document, [*said, *(turn for talk in talks.values() for turn in talk)], script)
     document["meanwhile"] = control.meanwhile(draw, script, said)
-    document["tools"] = _tools(draw, script)
+    document["tools"] = tools = _tools(draw, script)
+    document["lanes"] = lanes.claimed(draw, talks, tools)
     document["needs"] = needs(document)
     return Scenario.model_validate(document)
+
+
+def _kept(draw: DrawFn, script: turns.Script) -> Document:
+    """What was said before the task, and who keeps what is said."""
+    kept: Document = {}
+    if "earlier" in script.features and draw(SELDOM):
+        kept["earlier"] = [{"user": "Good morning."}, {"say": "Good morning!"}]
+    if "state" in script.features and script.dialect != "chat" and draw(SELDOM):
+        kept["state"] = "server"
+    return kept
 
 
 def _disturb(draw: DrawFn, document: Document, said: list[Document], script: turns.Script) -> None:
@@ -133,10 +148,6 @@ def _lessened(draw: DrawFn, tool: str, script: turns.Script) -> None:
         if draw(OFTEN):
             continue
         script.lessen(tool, name)
-        for call in script.calls.values():
-            args = call.get("args")
-            if call["tool"] == tool and isinstance(args, dict):
-                args.pop(name, None)
 
 
 def _tools(draw: DrawFn, script: turns.Script) -> dict[str, Document]:

@@ -46,6 +46,7 @@ HOSTED: Final = "web_search"
 _LOOKUPS: Final = ("none", "found", "absent", "inconclusive")
 OFTEN: Final = st.sampled_from([False, True])
 SELDOM: Final = st.sampled_from([False, False, False, True])
+RARELY: Final = st.sampled_from([*[False] * 7, True])
 
 
 def toolset(draw: DrawFn, features: Collection[Feature]) -> dict[str, Document]:

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from loopcheck.fake_providers.script import DialectName, Mode
-from loopcheck.harness.scenario.json_text import compact
+from loopcheck.harness.scenario.json_text import compact, whole_object
 from loopcheck.harness.strategies.arguments import Arguments, arguments, wrong_arguments
 from loopcheck.harness.strategies.features import Feature
 from loopcheck.harness.strategies.tools import (
     HOSTED,
+    OFTEN,
     SELDOM,
     Document,
     parameters,
@@ -42,6 +43,7 @@ class Script:
     calls: dict[str, Document] = field(default_factory=dict)
     hosted: list[str] = field(default_factory=list)
     repeats_ids: bool = False
+    has_custom: bool = False
     _schemas: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def schema(self, tool: str) -> dict[str, object]:
@@ -49,20 +51,22 @@ class Script:
             self._schemas[tool] = parameters(self.tools[tool])
         return self._schemas[tool]
 
-    def lessen(self, tool: str, name: str) -> None:
-        """Takes an argument away from a tool."""
-        without_argument(self.tools[tool], name)
-        self._schemas.pop(tool, None)
-
     def label(self) -> str:
         """A label that no call has yet."""
         round_, place = divmod(len(self.calls) + len(self.hosted), len(_LABELS))
         return _LABELS[place] + (str(round_) if round_ else "")
 
+    def lessen(self, tool: str, name: str) -> None:
+        """Takes an argument away from a tool, in all of its calls."""
+        without_argument(self.tools[tool], name)
+        self._schemas.pop(tool, None)
+        for call in self.calls.values():
+            if call["tool"] == tool:
+                _without(call, name)
+
     @property
     def is_keyed(self) -> bool:
-        """Whether a tool has business operations. What is asked for by another message is another
-        one, and the ledger of a case cannot tell."""
+        """Whether a tool has business operations."""
         return any("operation" in tool for tool in self.tools.values())
 
     @property
@@ -140,6 +144,8 @@ def call(draw: DrawFn, script: Script) -> Document:
     made: Document = {"as": label, **_asked(draw, script)}
     if script.repeats_ids:
         made["id"] = draw(_IDS)
+    if script.has_custom and draw(OFTEN):
+        _make_custom(made)
     script.calls[label] = made
     return made
 
@@ -147,12 +153,28 @@ def call(draw: DrawFn, script: Script) -> Document:
 def _asked(draw: DrawFn, script: Script) -> Document:
     if len(script.calls) > 0 and draw(SELDOM):  # the same once more
         again = script.calls[draw(st.sampled_from(sorted(script.calls)))]
-        return {key: again[key] for key in ("tool", "args", "raw_args") if key in again}
+        return {key: again[key] for key in ("tool", "args", "raw_args", "form") if key in again}
     tool = draw(st.sampled_from(list(script.tools)))
     schema = script.schema(tool)
     if "invalid" in script.features and draw(SELDOM):
         return draw(_invalid(tool, schema, cut=script.can_be_cut))
     return {"tool": tool, "args": draw(arguments(schema))}
+
+
+def _make_custom(call: Document) -> None:
+    """Has the call come as text for a tool of the custom form, which nobody offers."""
+    text = text_of(call)
+    call.pop("args", None)
+    call |= {"raw_args": text, "form": "custom"}
+
+
+def _without(call: Document, name: str) -> None:
+    """Takes an argument away from a call whose arguments are an object."""
+    is_custom = call.get("form") == "custom"
+    args = whole_object(text_of(call)) if is_custom else call.get("args")
+    if isinstance(args, dict) and name in args:
+        less = {key: value for key, value in args.items() if key != name}
+        call |= {"raw_args": compact(less)} if is_custom else {"args": less}
 
 
 def _invalid(tool: str, schema: dict[str, object], *, cut: bool) -> SearchStrategy[Document]:
