@@ -10,7 +10,7 @@ from loopcheck.harness.cases import CaseSpec, expand
 from loopcheck.harness.inprocess import InProcess
 from loopcheck.harness.results import CaseResult
 from loopcheck.harness.runner import RunOptions, run_case
-from loopcheck.harness.scenario.load import load_builtin
+from loopcheck.harness.scenario.load import load_builtin, load_text
 from loopcheck.harness.stage import Stage
 from loopcheck.harness.target import Target
 from loopcheck.reports.terminal import failure_block
@@ -55,6 +55,14 @@ def pydantic_ai() -> Iterator[tuple[Target, InProcess]]:
     yield from driven(pydantic_ai)
 
 
+@pytest.fixture(scope="module")
+def openai_agents() -> Iterator[tuple[Target, InProcess]]:
+    pytest.importorskip("agents", reason="agents is not installed: loopcheck[openai-agents]")
+    from loopcheck.harness.targets.openai_agents import openai_agents
+
+    yield from driven(openai_agents)
+
+
 def driven(target: Target) -> Iterator[tuple[Target, InProcess]]:
     with InProcess(target) as driver:
         yield target, driver
@@ -83,4 +91,35 @@ def test_pydantic_ai_is_not_accused(
     pydantic_ai: tuple[Target, InProcess], stage: Stage, case: str
 ) -> None:
     result = tried(pydantic_ai, SPECS[case], stage)
+    assert (result.verdict, result.findings) == ("pass", ())
+
+
+NESTED = b"""\
+format: 1
+title: A tool takes an object of any kind
+rule: A tool whose arguments hold an object runs with them.
+dialects: [chat, responses]
+tools:
+  keep:
+    kind: write
+    schema:
+      type: object
+      properties: {facts: {type: object}}
+      required: [facts]
+prompt: Keep these facts.
+turns:
+  - calls: [{label: kept, tool: keep, args: {facts: {colour: red}}}]
+  - say: Kept.
+expect:
+  must:
+    executions: {keep: 1}
+    outcome: completed
+"""
+
+
+@pytest.mark.parametrize("spec", list(expand([load_text(NESTED, file="nested.yaml", id="nested")])))
+def test_a_tool_of_the_agents_sdk_takes_any_object(
+    openai_agents: tuple[Target, InProcess], stage: Stage, spec: CaseSpec
+) -> None:
+    result = tried(openai_agents, spec, stage)
     assert (result.verdict, result.findings) == ("pass", ())

@@ -13,11 +13,13 @@ os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
 import asyncio
 import inspect
 import json
+from functools import partial
 from typing import Any, Final
 
 import agents
 from agents import (
     Agent,
+    FunctionTool,
     MaxTurnsExceeded,
     OpenAIChatCompletionsModel,
     OpenAIResponsesModel,
@@ -27,6 +29,7 @@ from agents import (
     RunState,
     ToolApprovalItem,
     TResponseInputItem,
+    UserError,
     function_tool,
 )
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
@@ -36,7 +39,7 @@ from loopcheck.harness.target import loop
 from loopcheck.harness.targets.certificates import certificates
 from loopcheck.harness.targets.decided import is_gated, rulings
 from loopcheck.harness.targets.file_session import FileSession
-from loopcheck.harness.task import Message, Outcome, Pending, Task, ended, final, paused
+from loopcheck.harness.task import Message, Outcome, Pending, Task, Tool, ended, final, paused
 
 # Unknown to early releases: a refusal is an answer like any other, and a denial says no reason.
 _REFUSAL: Final = getattr(agents, "ModelRefusalError", None)
@@ -68,17 +71,25 @@ async def openai_agents(task: Task) -> Outcome:
     ) as client:
         agent = Agent(
             name="trial",
-            tools=[
-                function_tool(
-                    spec.function,
-                    needs_approval=is_gated(spec),
-                    is_enabled=spec.approval != "disabled",
-                )
-                for spec in task.specs
-            ],
+            tools=[_tool(spec) for spec in task.specs],
             model=kind(model=task.model, openai_client=client),
         )
         return await _run(agent, task)
+
+
+def _tool(spec: Tool) -> FunctionTool:
+    """The tool as the SDK makes it of a function: strict, unless it has objects of any kind, which
+    strict schemas rule out."""
+    made = partial(
+        function_tool,
+        spec.function,
+        needs_approval=is_gated(spec),
+        is_enabled=spec.approval != "disabled",
+    )
+    try:
+        return made()
+    except UserError:
+        return made(strict_mode=False)
 
 
 async def _run(agent: Agent[Any], task: Task) -> Outcome:
