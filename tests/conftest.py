@@ -44,6 +44,5 @@ def offline(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """uv finds those wheels and no registry."""
     pytest.importorskip("uv", reason="needs uv: pip install 'loopcheck[matrix]'")
     monkeypatch.setenv("UV_FIND_LINKS", str(wheels))
-    monkeypatch.setenv("UV_NO_INDEX", "1")
     monkeypatch.setenv("UV_OFFLINE", "1")
     return wheels

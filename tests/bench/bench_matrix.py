@@ -98,7 +98,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheels = write(folder / "wheels", also=("openai", "anthropic"))
-        environment = {**os.environ, "UV_FIND_LINKS": str(wheels), "UV_NO_INDEX": "1"}
+        environment = {**os.environ, "UV_FIND_LINKS": str(wheels), "UV_OFFLINE": "1"}
         (folder / "loopcheck.toml").write_text('suite = "2026.1"\n', encoding="utf-8")
         subprocess.run(
             command(folder, "once/write-response-lost", None),

@@ -61,6 +61,19 @@ def test_the_cells_are_told_as_they_end() -> None:
     assert line == "[ 1/60] billing   now   env cached     1 cases     9.8 s  1 pass"
     kept = MATRIX.cells[0].model_copy(update={"resumed": 1})
     assert matrix_terminal.cell_line(kept, 1, 6).endswith("resumed  1 pass")
+    assert matrix_terminal.cell_line(kept, 1).startswith("[ 1] billing  now  env cached")
+
+
+def test_what_narrows_a_regression_down_is_told_everywhere() -> None:
+    command = "loopcheck matrix --bisect anthropic==0.125.0..2.14.0 --only billing"
+    footer = MATRIX.footer.model_copy(update={"narrow_down": command})
+    report = MATRIX.model_copy(update={"footer": footer})
+    assert matrix_terminal.render(report).endswith(f"\nNarrow one down: {command}\n")
+    assert matrix_markdown.render(report).endswith(f"\n\nNarrow one down: `{command}`\n")
+    page = Read(matrix_html.render(report)).text
+    assert "narrow one down" in page
+    assert command in page
+    assert "arrow one down" not in matrix_terminal.render(MATRIX) + matrix_markdown.render(MATRIX)
 
 
 def test_the_schema_in_the_package_is_that_of_the_models() -> None:

@@ -67,6 +67,7 @@ def _head(report: MatrixReport, sections: Mapping[str, str]) -> Markup:
         "started": header.started.replace("T", " "),
         "took": f"{footer.seconds:.1f} s",
         "exit code": str(footer.exit_code),
+        "narrow one down": footer.narrow_down,
     }
     return tag(
         "header",

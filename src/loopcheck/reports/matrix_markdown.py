@@ -42,6 +42,8 @@ def render(report: MatrixReport) -> str:
     lines += [*_cells(report), ""]
     if report.header.command:
         lines.append(f"Rerun: {code(report.header.command, longest=3000)}")
+    if report.footer.narrow_down:
+        lines += ["", f"Narrow one down: {code(report.footer.narrow_down, longest=3000)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -122,6 +122,9 @@ class Footer(_Model):
     resumed: int = Field(description="cells that were measured before, and were not run again")
     exit_code: int
     seconds: float
+    narrow_down: str = Field(
+        default="", description="what finds the release that a regression came with"
+    )
 
 
 class MatrixReport(_Model):

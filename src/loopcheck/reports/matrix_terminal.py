@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from loopcheck.reports.diff_wording import titled
@@ -35,9 +35,11 @@ def opening(targets: int, sets: int, jobs: int) -> str:
     )
 
 
-def cell_line(cell: Cell, number: int, of: int, *, widths: tuple[int, int] = (0, 0)) -> str:
-    """One cell, as it ended."""
-    place = f"[{number:>{len(str(of))}}/{of}]"
+def cell_line(
+    cell: Cell, number: int, of: int | None = None, *, widths: tuple[int, int] = (0, 0)
+) -> str:
+    """One cell, as it ended; `of` how many, where that is known."""
+    place = f"[{number:>2}]" if of is None else f"[{number:>{len(str(of))}}/{of}]"
     name = f"{inert(cell.target):<{widths[0]}}  {inert(cell.dependency_set):<{widths[1]}}"
     if cell.status == "cannot install":
         return f"{place} {name}  {inert(outcome_of(cell), longest=400)}; nothing was run"
@@ -61,14 +63,16 @@ def render(report: MatrixReport) -> str:
     return "\n".join(lines) + "\n" + closing(report)
 
 
-def closing(report: MatrixReport) -> str:
-    """What is printed below the cells."""
+def closing(report: MatrixReport, *, conclusion: Iterable[str] = ()) -> str:
+    """What is printed below the cells; the `conclusion` before the last words."""
     footer = report.footer
     lines = [f"{footer.cells} cells in {_time(footer.seconds)}, {footer.resumed} resumed"]
     lines += list(_troubles(report))
     for comparison in report.comparisons:
         lines += ["", *_compared(comparison)]
-    lines += ["", f"{headline(report)}    exit {footer.exit_code}"]
+    lines += ["", *conclusion, f"{headline(report)}    exit {footer.exit_code}"]
+    if footer.narrow_down:
+        lines.append(f"Narrow one down: {inert(footer.narrow_down, longest=3000)}")
     return "\n".join(lines) + "\n"
 
 

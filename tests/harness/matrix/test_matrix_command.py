@@ -59,6 +59,18 @@ def test_the_settings_are_taken_where_there_is_no_file(project: Path) -> None:
     assert [one.name for one in asked().sets] == ["a"]
 
 
+def test_a_bisection_needs_no_sets(project: Path) -> None:
+    wanted = ("--bisect", "openai==1.109.1..3.57.0")
+    assert [one.name for one in asked(*wanted).sets] == ["now", "next", "call", "import", "needs"]
+    found = asked(*wanted, "--target", "openai-sdk")
+    assert [(one.name, one.is_locked) for one in found.sets] == [("now", True)]
+    (project / "loopcheck-matrix.yaml").unlink()
+    (project / "loopcheck.toml").write_text('[targets]\ntiny = "service.trial:plain"\n')
+    found = asked(*wanted)
+    assert [one.name for one in found.targets] == ["tiny"]
+    assert [(one.name, one.is_locked) for one in found.sets] == [("now", True)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

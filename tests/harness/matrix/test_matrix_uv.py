@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from loopcheck.harness.matrix.uv import Uv, carried_over, complaint, has_settings
+from loopcheck.harness.matrix.uv import (
+    Uv,
+    asks_no_index,
+    carried_over,
+    complaint,
+    find,
+    has_settings,
+)
 
 
 def test_what_pip_is_told_is_carried_over() -> None:
@@ -30,6 +37,38 @@ def test_what_pip_is_told_is_carried_over() -> None:
 
 def test_without_settings_nothing_is_set() -> None:
     assert carried_over("") == {}
+
+
+@pytest.mark.parametrize(
+    ("listed", "asks_none"),
+    [
+        ("", False),
+        ("global.no-index='true'", True),
+        ("install.no-index='1'", True),
+        ("global.no-index='false'", False),
+        (":env:.no-index='0'\nglobal.no-index='true'", False),
+        ("download.no-index='true'", False),
+    ],
+)
+def test_pip_may_look_at_no_index(listed: str, asks_none: bool) -> None:
+    assert asks_no_index(listed) is asks_none
+
+
+def test_uv_then_looks_at_none_either(
+    wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("uv", reason="needs uv: pip install 'loopcheck[matrix]'")
+    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_DIRS", str(tmp_path))
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    uv = find(tmp_path)
+    assert uv.carried == (f"UV_FIND_LINKS {wheels}", "--no-index")
+    done = uv.run("pip", "compile", "-", "--no-deps", text="certifi\n")
+    assert "not found in the provided package locations" in done.stderr
 
 
 def test_of_one_index_no_other_strategy_is_needed() -> None:
@@ -72,14 +111,14 @@ def test_the_nearest_settings_of_uv_are_sent(
 def test_settings_that_say_where_packages_are_found_are_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("UV_INDEX_HOUSE_PASSWORD", "UV_NO_INDEX", "UV_CACHE_DIR", "UV_PYTHON"):
+    for name in ("UV_INDEX_HOUSE_PASSWORD", "UV_INDEX", "UV_CACHE_DIR", "UV_PYTHON"):
         monkeypatch.setenv(name, name.lower())
     carried = {"UV_FIND_LINKS": "/a", "UV_CONSTRAINT": "/b", "SSL_CERT_FILE": "/c"}
     sent = Uv("uv", carried).sent
-    ours = {"UV_INDEX_HOUSE_PASSWORD", "UV_NO_INDEX", "UV_FIND_LINKS"}
+    ours = {"UV_INDEX_HOUSE_PASSWORD", "UV_INDEX", "UV_FIND_LINKS"}
     assert {name: value for name, value in sent.items() if name in ours} == {
         "UV_INDEX_HOUSE_PASSWORD": "uv_index_house_password",
-        "UV_NO_INDEX": "uv_no_index",
+        "UV_INDEX": "uv_index",
         "UV_FIND_LINKS": "/a",
     }
     assert not {"UV_CACHE_DIR", "UV_PYTHON", "UV_CONSTRAINT", "SSL_CERT_FILE"} & set(sent)

@@ -16,16 +16,16 @@ from packaging.requirements import Requirement
 from loopcheck.harness.matrix import own_wheel
 
 LOOP: Final = (Path(__file__).parents[1] / "stdlib_loop.py").read_text(encoding="utf-8")
-_HONEST: Final = "\n\ndef run(task):\n    return loop(task, parsed, looks=True)\n"
-_CARELESS: Final = "\n\ndef run(task):\n    return loop(task, closed_brace, looks=False)\n"
+HONEST: Final = "\n\ndef run(task):\n    return loop(task, parsed, looks=True)\n"
+CARELESS: Final = "\n\ndef run(task):\n    return loop(task, closed_brace, looks=False)\n"
 _HEADER: Final = '"content-type": "application/json",'
 # What each release of the made-up SDK does, and what it needs.
 RELEASES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "1.0": (LOOP + _HONEST, ()),
-    "2.0": (LOOP.replace(_HEADER, f'{_HEADER} "x-tiny": "2.0 new",') + _CARELESS, ()),
+    "1.0": (LOOP + HONEST, ()),
+    "2.0": (LOOP.replace(_HEADER, f'{_HEADER} "x-tiny": "2.0 new",') + CARELESS, ()),
     "3.0": (LOOP + "\n\ndef run():\n    raise AssertionError\n", ()),
     "4.0": ("from json import gone\n", ()),
-    "5.0": (LOOP + _HONEST, ("tinybase>=9",)),
+    "5.0": (LOOP + HONEST, ("tinybase>=9",)),
 }
 
 
@@ -34,9 +34,9 @@ def write(folder: Path, *, also: Iterable[str] = ()) -> Path:
     of these packages and of all that they need."""
     folder.mkdir()
     for version, (text, needs) in RELEASES.items():
-        _pack(folder, "tinysdk", version, {"tinysdk.py": text.encode()}, needs)
+        pack(folder, "tinysdk", version, text, needs)
     for version in ("1.0", "2.0", "3.0"):
-        _pack(folder, "tinybase", version, {"tinybase.py": b""}, ())
+        pack(folder, "tinybase", version, "")
     for name in _needed([*own_wheel.requirements(), *also], set()):
         _pack_again(folder, name)
     return folder
@@ -75,15 +75,14 @@ def _pack_again(folder: Path, name: str) -> None:
     _zip(folder / f"{base}-{tags[0]}.whl", info, files)
 
 
-def _pack(
-    folder: Path, name: str, version: str, files: Mapping[str, bytes], needs: Iterable[str]
-) -> None:
+def pack(folder: Path, name: str, version: str, text: str, needs: Iterable[str] = ()) -> None:
+    """Writes a release of a package that is one module."""
     info = f"{name}-{version}.dist-info"
     told = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}"]
     told += [f"Requires-Dist: {need}" for need in needs]
     wheel = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     held = {f"{info}/METADATA": "\n".join([*told, ""]).encode(), f"{info}/WHEEL": wheel.encode()}
-    _zip(folder / f"{name}-{version}-py3-none-any.whl", info, {**files, **held})
+    _zip(folder / f"{name}-{version}-py3-none-any.whl", info, {f"{name}.py": text.encode(), **held})
 
 
 def _zip(path: Path, info: str, files: Mapping[str, bytes]) -> None:

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import quote
 
 from loopcheck.fake_providers.script import DIALECTS
-from loopcheck.harness import expected
+from loopcheck.harness.cli import matrix_bisect
 from loopcheck.harness.cli.leniency import rules_left_out
-from loopcheck.harness.cli.matrix_arguments import PLACES
-from loopcheck.harness.cli.matrix_document import Swept, document
+from loopcheck.harness.cli.matrix_command import command
+from loopcheck.harness.cli.matrix_document import Ran, Swept, document
 from loopcheck.harness.cli.matrix_executor import at_a_time, executor_for
+from loopcheck.harness.cli.matrix_hint import narrower
+from loopcheck.harness.cli.matrix_judging import judge
 from loopcheck.harness.cli.matrix_rendering import rendered
 from loopcheck.harness.cli.matrix_request import requested
 from loopcheck.harness.cli.rendering import check_paths, write
 from loopcheck.harness.config import find
-from loopcheck.harness.exit_code import exit_code
-from loopcheck.harness.footer import footer
 from loopcheck.harness.matrix.cells import Setting, Workshop
-from loopcheck.harness.matrix.plan import Matrix, PlannedTarget
 from loopcheck.harness.matrix.results import CellResult
-from loopcheck.harness.matrix.storage import ignored, told, write_whole
 from loopcheck.harness.matrix.sweep import sweep
-from loopcheck.harness.scoring import scored_target
-from loopcheck.reports import json_report, matrix_terminal
-from loopcheck.reports.matrix_comparison import summary
+from loopcheck.reports import matrix_terminal
+from loopcheck.reports.matrix_comparison import compare, summary
 
 
 def run(options: Namespace) -> int:
     """Runs every cell that was not run before, and prints and writes what came of all."""
     started, clock = datetime.now(UTC), time.perf_counter()
-    matrix = requested(options, find(Path.cwd()))
     lenient = tuple(sorted(rules_left_out(options.lenient, DIALECTS)))
     check_paths([path for _, path in options.report], "--report")
     setting = Setting(
@@ -46,18 +38,32 @@ def run(options: Namespace) -> int:
         case_seconds=options.case_seconds,
         anew=options.upgrade,
     )
-    cells = _run_all(Workshop(matrix, setting, note=_note), options)
+    ran = _bisected(setting, options) if options.bisect else _run(setting, options)
     swept = Swept(
         seed=options.seed,
         lenient=lenient,
         started=started,
         seconds=time.perf_counter() - clock,
-        command=_command(options),
+        command=command(options),
     )
-    made = document(matrix, cells, swept)
-    print(matrix_terminal.closing(made), end="", flush=True)
+    made = document(ran, swept)
+    print(matrix_terminal.closing(made, conclusion=ran.conclusion), end="", flush=True)
     write({path: rendered(kind, made) for kind, path in options.report}, "--report")
     return made.footer.exit_code
+
+
+def _bisected(setting: Setting, options: Namespace) -> Ran:
+    wanted = matrix_bisect.asked(options)
+    matrix = matrix_bisect.loosened(requested(options, find(Path.cwd())), wanted)
+    return matrix_bisect.run(Workshop(matrix, setting, note=_note), wanted, options)
+
+
+def _run(setting: Setting, options: Namespace) -> Ran:
+    matrix = requested(options, find(Path.cwd()))
+    cells = _run_all(Workshop(matrix, setting, note=_note), options)
+    comparisons = [compare(cells, base, head) for base, head in matrix.pairs]
+    narrow_down = narrower(matrix, comparisons, options)
+    return Ran(matrix=matrix, cells=cells, comparisons=comparisons, narrow_down=narrow_down)
 
 
 def _run_all(workshop: Workshop, options: Namespace) -> list[CellResult]:
@@ -67,14 +73,12 @@ def _run_all(workshop: Workshop, options: Namespace) -> list[CellResult]:
     jobs = at_a_time(options, len(places))
     print(matrix_terminal.opening(len(matrix.targets), len(matrix.sets), jobs), flush=True)
     widths = (max(len(target) for target, _ in places), max(len(one) for _, one in places))
-    lists = _lists(matrix, options)
-    planned = {target.name: target for target in matrix.targets}
+    judged = judge(workshop, options)
     found: dict[tuple[str, str], CellResult] = {}
     with executor_for(workshop, options, jobs) as executor:
         try:
-            for result in sweep(workshop, executor):
-                counting = _counting(result, planned[result.target], workshop)
-                cell = _judged(counting, lists[result.target], workshop.folder)
+            for result in sweep(workshop, executor, matrix.cells()):
+                cell = judged(result)
                 found[cell.target, cell.dependency_set] = cell
                 line = matrix_terminal.cell_line(
                     summary(cell), len(found), len(places), widths=widths
@@ -89,58 +93,5 @@ def _run_all(workshop: Workshop, options: Namespace) -> list[CellResult]:
     return [found[place] for place in places]
 
 
-def _lists(matrix: Matrix, options: Namespace) -> Mapping[str, expected.Expected]:
-    """The known failures of each target: the list that is named, else its project's."""
-    if options.expected:
-        named = expected.load(options.expected)
-        return {target.name: named for target in matrix.targets}
-    return {target.name: expected.find(target.config.root) for target in matrix.targets}
-
-
-def _counting(cell: CellResult, target: PlannedTarget, workshop: Workshop) -> CellResult:
-    """The cell as its cases count in the suite."""
-    if cell.report is None:
-        return cell
-    without = workshop.left_out(target)
-    targets = tuple(scored_target(one, without) for one in cell.report.targets)
-    report = cell.report.model_copy(update={"targets": targets})
-    return cell.model_copy(update={"report": report})
-
-
-def _judged(cell: CellResult, listed: expected.Expected, folder: Path) -> CellResult:
-    """The cell in the light of the known failures, its own report written."""
-    if cell.report is None:
-        return cell
-    targets = tuple(
-        expected.apply_to_target(target, listed, today=date.today())
-        for target in cell.report.targets
-    )
-    counts = footer(targets, exit_code=exit_code(targets), seconds=cell.report.footer.seconds)
-    report = cell.report.model_copy(update={"targets": targets, "footer": counts})
-    name = f"{quote(cell.target, safe='')}.{quote(cell.dependency_set, safe='')}.json"
-    path = folder / "reports" / name
-    judged = cell.model_copy(update={"report": report})
-    try:
-        ignored(path.parent)
-        write_whole(path, json_report.dump(report))
-    except OSError as error:
-        _note(told(error))
-        return judged
-    return judged.model_copy(update={"report_file": os.path.relpath(path)})
-
-
 def _note(text: str) -> None:
     print(f"loopcheck: {text}", file=sys.stderr, flush=True)
-
-
-def _command(options: Namespace) -> str:
-    """What runs the same again."""
-    words = ["loopcheck", "matrix", *([str(options.file)] if options.file else [])]
-    for name in ("target", "set", "only", "scenario", "lenient"):
-        for value in getattr(options, name):
-            words += [f"--{name}", value]
-    words += ["--only-present"] if options.only_present else []
-    words += ["--compare", options.compare] if options.compare else []
-    words += ["--seed", str(options.seed)] if options.seed else []
-    words += ["--on", options.on] if options.on != PLACES[0] else []
-    return shlex.join(words)

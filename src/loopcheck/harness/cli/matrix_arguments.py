@@ -50,6 +50,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--only", action="append", default=[], metavar="TARGET", help="run this target only"
     )
     parser.add_argument(
+        "--bisect",
+        action="append",
+        default=[],
+        metavar="PACKAGE==LOW..HIGH",
+        help="find the first release of this package at which targets get worse than with LOW, "
+        "with everything else as in the first set (or the base of --compare); "
+        "npm:PACKAGE@LOW..HIGH for a package of npm",
+    )
+    parser.add_argument(
         "--scenario",
         action="append",
         default=[],

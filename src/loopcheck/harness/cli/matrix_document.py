@@ -17,7 +17,7 @@ from loopcheck.harness.exit_code import (
 )
 from loopcheck.harness.matrix.plan import Matrix
 from loopcheck.harness.matrix.results import CellResult
-from loopcheck.reports.matrix_comparison import compare, summary
+from loopcheck.reports.matrix_comparison import summary
 from loopcheck.reports.matrix_report import (
     Comparison,
     DependencySet,
@@ -38,9 +38,21 @@ class Swept:
     command: str
 
 
-def document(matrix: Matrix, cells: Sequence[CellResult], swept: Swept) -> MatrixReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What was run of a matrix: the results in their order, what is compared, what to say of it,
+    and the command that finds out more."""
+
+    matrix: Matrix
+    cells: Sequence[CellResult]
+    comparisons: Sequence[Comparison]
+    conclusion: Sequence[str] = ()
+    narrow_down: str = ""
+
+
+def document(ran: Ran, swept: Swept) -> MatrixReport:
     """The whole report of this matrix."""
-    comparisons = tuple(compare(cells, base, head) for base, head in matrix.pairs)
+    matrix, cells = ran.matrix, ran.cells
     header = Header(
         loopcheck=metadata.version("loopcheck"),
         suite=matrix.suite,
@@ -57,12 +69,17 @@ def document(matrix: Matrix, cells: Sequence[CellResult], swept: Swept) -> Matri
         cells=len(cells),
         cases=sum(cell.cases for cell in summaries),
         resumed=sum(cell.resumed == cell.cases > 0 for cell in summaries),
-        exit_code=code(cells, comparisons),
+        exit_code=code(cells, ran.comparisons),
         seconds=round(swept.seconds, 3),
+        narrow_down=ran.narrow_down,
     )
     sets = tuple(DependencySet(name=one.name, asked=one.asked()) for one in matrix.sets)
     return MatrixReport(
-        header=header, sets=sets, cells=summaries, comparisons=comparisons, footer=footer
+        header=header,
+        sets=sets,
+        cells=summaries,
+        comparisons=tuple(ran.comparisons),
+        footer=footer,
     )
 
 

@@ -15,6 +15,7 @@ from loopcheck.harness.matrix.plan import Matrix
 from loopcheck.harness.matrix.reading import matrix
 
 DEFAULT_NAME: Final = "loopcheck-matrix.yaml"
+_AS_IT_IS: Final = "now=locked"
 
 
 def requested(options: Namespace, config: Config) -> Matrix:
@@ -31,9 +32,12 @@ def _found(options: Namespace, config: Config) -> Matrix:
     by_flags = bool(options.target or options.set)
     if options.file is not None and by_flags:
         raise UsageError("a matrix is either a file or --target and --set; --only chooses targets")
+    as_it_is = [_AS_IT_IS] if options.bisect else []
     if by_flags:
-        return flags.matrix(options.target, options.set, config)
+        return flags.matrix(options.target, options.set or as_it_is, config)
     document = _document(options, config)
+    if document is None and options.bisect:
+        return flags.matrix([], as_it_is, config)
     if document is None:
         raise UsageError(
             f"say what to run: a matrix file (there is no {DEFAULT_NAME} here), "

@@ -111,7 +111,7 @@ class NodeEnvironments:
                 ignored(self.folder / "node")
                 home.mkdir(parents=True, exist_ok=True)
                 write_whole(home / MANIFEST, '{"private": true}\n')
-                _npm(home, None, "install", "--no-save", f"{package}@{version}")
+                npm(home, None, "install", "--no-save", f"{package}@{version}")
         return found
 
     def _lock(self, project: Path, files: Path, wanted: NodeEnvironment) -> None:
@@ -123,7 +123,7 @@ class NodeEnvironments:
                 shutil.copy(project / _NPMRC, unfinished / _NPMRC)
             if wanted.changed:
                 arguments = ("--package-lock-only", "--save-exact", *wanted.changed)
-                _npm(unfinished, self.binaries(wanted.node), "install", *arguments)
+                npm(unfinished, self.binaries(wanted.node), "install", *arguments)
             shutil.rmtree(files, ignore_errors=True)
             unfinished.replace(files)
         finally:
@@ -136,7 +136,7 @@ class NodeEnvironments:
         unfinished = home.with_name(f".{home.name}.{os.getpid()}")
         try:
             _copy(project, unfinished, resolved)
-            _npm(unfinished, binaries, "ci")
+            npm(unfinished, binaries, "ci")
             shutil.rmtree(home, ignore_errors=True)
             unfinished.replace(home)
         finally:
@@ -176,7 +176,9 @@ def _version_of(program: str) -> str:
     return done.stdout.strip().removeprefix("v")
 
 
-def _npm(cwd: Path, binaries: Path | None, *arguments: str) -> None:
+def npm(cwd: Path, binaries: Path | None, *arguments: str) -> str:
+    """What npm says in this folder, under the Node of `binaries` (None: the one on the PATH).
+    Raises CannotInstall."""
     path = os.environ.get("PATH", os.defpath)
     environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{path}" if binaries else path}
     try:
@@ -194,6 +196,7 @@ def _npm(cwd: Path, binaries: Path | None, *arguments: str) -> None:
     if done.returncode != 0:
         check_space(done.stderr, cwd)
         raise _complaint(done.stderr or done.stdout)
+    return done.stdout
 
 
 def _complaint(said: str) -> CannotInstall:

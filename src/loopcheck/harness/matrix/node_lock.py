@@ -63,6 +63,13 @@ def packages(lock: Mapping[str, object]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def is_release(folder: Path, name: str) -> bool:
+    """Whether the project has locked a release of the package, and no folder or file."""
+    lock = document(folder / LOCK) or {}
+    entry = _table(_table(lock.get("packages")).get(f"node_modules/{name}"))
+    return "version" in entry and not str(entry.get("resolved", "")).startswith(_FILE)
+
+
 def package_of(text: str) -> str:
     """The name in name@version."""
     return text[: text.rindex("@")]

@@ -69,10 +69,10 @@ def runtime(folder: Path, uv: Uv, root: Path) -> Runtime:
     wheel = own_wheel.write(folder)
     wheel = wheel.replace(folder / wheel.name)
     settings = uv.settings_file(root)
-    options: tuple[str, ...] = ()
+    options = uv.options
     if settings is not None:
         shutil.copyfile(settings, folder / _SETTINGS)
-        options = ("--config-file", f"{_SENT}/{_SETTINGS}")
+        options += ("--config-file", f"{_SENT}/{_SETTINGS}")
     return Runtime(wheel=wheel.name, options=options, variables=uv.sent)
 
 

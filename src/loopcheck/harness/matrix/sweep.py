@@ -1,8 +1,8 @@
-"""All cells of a matrix: what was measured is taken as it is, the rest is run."""
+"""Cells of a matrix: what was measured is taken as it is, the rest is run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from loopcheck.harness.config import ConfigError
@@ -16,10 +16,15 @@ from loopcheck.harness.matrix.storage import told
 from loopcheck.harness.scenario.errors import ScenarioError
 
 
-def sweep(workshop: Workshop, executor: Executor) -> Iterator[CellResult]:
-    """The result of every cell, as it is there. Cells that ask for the same are run once."""
+def sweep(
+    workshop: Workshop,
+    executor: Executor,
+    places: Iterable[tuple[PlannedTarget, DependencySet]],
+) -> Iterator[CellResult]:
+    """The result of each of these cells, as it is there. Cells that ask for the same are run
+    once."""
     alike: dict[str, list[Cell]] = {}
-    for target, dependencies in workshop.matrix.cells():
+    for target, dependencies in places:
         cell = _cell(workshop, target, dependencies)
         if isinstance(cell, CellResult):
             yield cell

@@ -25,20 +25,21 @@ _INDEX: Final = (
     "UV_FIND_LINKS",
     "UV_INDEX",
     "UV_INDEX_URL",
-    "UV_NO_INDEX",
 )
 # What pip calls it, what uv calls it, and what stands between several values.
 _CARRIED: Final[Mapping[str, tuple[str, str]]] = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
     "extra-index-url": ("UV_INDEX", " "),
     "find-links": ("UV_FIND_LINKS", ","),
-    "no-index": ("UV_NO_INDEX", " "),
     "trusted-host": ("UV_INSECURE_HOST", " "),
     "constraint": ("UV_CONSTRAINT", " "),
     "cert": ("SSL_CERT_FILE", " "),
 }
+# uv has a flag for it, and no variable.
+_NO_INDEX: Final = "no-index"
+_TRUE: Final = ("1", "on", "true", "yes")
 _SENT: Final = re.compile(
-    r"UV_(DEFAULT_INDEX|INDEX\w*|EXTRA_INDEX_URL|FIND_LINKS|NO_INDEX|INSECURE_HOST|OFFLINE)"
+    r"UV_(DEFAULT_INDEX|INDEX\w*|EXTRA_INDEX_URL|FIND_LINKS|INSECURE_HOST|OFFLINE)"
 )
 _SETTINGS_SECONDS: Final = 30.0
 _DRAWING: Final = str.maketrans("", "", "\u00d7\u2570\u2500\u25b6\u2502\u251c")
@@ -53,18 +54,21 @@ _MISSING: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Uv:
-    """uv by its path, the variables that it is run with, and what to tell of them."""
+    """uv by its path, the variables that it is run with, the options of its `pip`, and what to
+    tell of both."""
 
     command: str
     environment: Mapping[str, str]
+    options: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
 
     def run(
         self, *arguments: str, cwd: Path | None = None, text: str | None = None
     ) -> subprocess.CompletedProcess[str]:
         """What it said and with what exit code. Colours and progress are left out."""
+        options = self.options if arguments[0] == "pip" else ()
         return subprocess.run(
-            [self.command, "--no-progress", "--color", "never", *arguments],
+            [self.command, "--no-progress", "--color", "never", *arguments, *options],
             cwd=cwd,
             env={**os.environ, **self.environment},
             input=text if text is not None else "",
@@ -93,9 +97,11 @@ def find(root: Path) -> Uv:
             "Python environments are made by uv, which is not here; "
             "pip install 'loopcheck[matrix]', or put uv on the PATH"
         )
-    settings = {} if has_settings(os.environ, root) else carried_over(_settings_of_pip())
+    of_pip = "" if has_settings(os.environ, root) else _settings_of_pip()
+    settings = carried_over(of_pip)
+    options = ("--no-index",) if asks_no_index(of_pip) else ()
     told = tuple(f"{name} {value}" for name, value in settings.items() if name in _INDEX)
-    return Uv(command=command, environment=settings, carried=told)
+    return Uv(command=command, environment=settings, options=options, carried=(*told, *options))
 
 
 def _command() -> str | None:
@@ -142,28 +148,40 @@ def _settings_of_pip() -> str:
 
 
 def carried_over(listed: str) -> dict[str, str]:
-    """The variables by which uv finds what pip finds, from what `pip config list` prints. Of two
-    values of a setting, that of a variable counts, as it does to pip."""
+    """The variables by which uv finds what pip finds, from what `pip config list` prints."""
+    found = {
+        _CARRIED[option][0]: _CARRIED[option][1].join(value.split())
+        for option, value in _values(listed).items()
+        if option in _CARRIED
+    }
+    if "UV_INDEX" in found:
+        # pip takes the best version of all indexes; uv looks no further than the first.
+        found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+    return found
+
+
+def asks_no_index(listed: str) -> bool:
+    """Whether pip looks at no index, by what `pip config list` prints."""
+    return _values(listed).get(_NO_INDEX, "").lower() in _TRUE
+
+
+def _values(listed: str) -> dict[str, str]:
+    """The settings that concern uv, too. Of two values of a setting, that of a variable counts,
+    as it does to pip."""
     values: dict[str, str] = {}
     from_variables = set[str]()
     for line in listed.splitlines():
         name, equals, text = line.partition("=")
         section, _, option = name.strip().rpartition(".")
-        if not equals or option not in _CARRIED or section not in ("global", "install", ":env:"):
+        is_ours = option in _CARRIED or option == _NO_INDEX
+        if not equals or not is_ours or section not in ("global", "install", ":env:"):
             continue
         if section == ":env:":
             from_variables.add(option)
         elif option in from_variables:
             continue
         values[option] = text.strip().strip("'\"").replace("\\n", " ")
-    found = {
-        _CARRIED[option][0]: _CARRIED[option][1].join(value.split())
-        for option, value in values.items()
-    }
-    if "UV_INDEX" in found:
-        # pip takes the best version of all indexes; uv looks no further than the first.
-        found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
-    return found
+    return values
 
 
 def complaint(said: str) -> CannotInstall:
