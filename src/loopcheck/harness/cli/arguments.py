@@ -132,7 +132,10 @@ def _run(commands: _Commands) -> None:
         "--strict", choices=["should"], help="let findings of this level fail the run, too"
     )
     parser.add_argument(
-        "--jobs", type=typed.count, metavar="N", help="targets at a time (default: one a core)"
+        "--jobs",
+        type=typed.count,
+        metavar="N",
+        help="targets at a time (default: one a core, at most 4)",
     )
     _written(parser)
     parser.add_argument(
