@@ -107,6 +107,21 @@ class TestSeveralResponses:
         changed = call("?", arguments=arguments, call_id="same")
         assert names(held(journal, [changed])) == [stems_from]
 
+    def test_of_those_that_say_the_same_it_stems_from_the_one_of_its_tool(self) -> None:
+        note = call("note", tool="send_note", call_id="same")
+        book = call("book", call_id="same")
+        assert names(held(given((1, 1, "well", [note]), (2, 1, "well", [book])), [note])) == [
+            "note"
+        ]
+        journal = given((1, 1, "well", [note]), (2, 1, "marked", [book]))
+        assert names(held(journal, [note], [book])) == ["note", "book"]
+
+    def test_the_arguments_tell_more_than_a_name_that_was_mended(self) -> None:
+        mended = call("?", tool="invalid_tool_name", arguments=seat(2), call_id="same")
+        odd = call("two", tool="no such tool", arguments=seat(2), call_id="same")
+        journal = given((1, 1, "well", [booked("one", 1), odd]))
+        assert names(held(journal, [mended, booked("?", 1)])) == ["two", "one"]
+
     def test_what_is_left_of_a_reply_stems_from_what_is_left(self) -> None:
         journal = given((1, 1, "well", [booked("one", 1)]), (2, 1, "well", [booked("two", 2)]))
         talk = held(journal, [booked("?", 2), booked("?", 9), booked("?", 9)])

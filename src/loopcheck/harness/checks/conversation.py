@@ -2,7 +2,7 @@
 
 Ids may repeat, be empty or be rewritten by the loop, so pairs are made in order of occurrence and
 calls are traced to what was issued by id first, then by tool and arguments, then by place. Of
-calls that share an id, arguments tell which is which, and their order where arguments do not.
+calls that share an id, arguments and tools tell which is which, and their order where these do not.
 """
 
 from __future__ import annotations
@@ -145,11 +145,11 @@ def _by_id(calls: Iterable[Held]) -> list[list[Held]]:
 
 def _take_together(group: Sequence[Held], left: list[Issued]) -> None:
     """Traces calls that share an id to the calls of one response: the latest of those that say
-    the same most often. Where arguments do not tell, their order does."""
+    the same most often. Where neither arguments nor tools tell, their order does."""
     named = [call for call in left if call.call_id == group[0].item.call_id]
     responses = [[call for call in named if call.n == n] for n in dict.fromkeys(c.n for c in named)]
     if responses:
-        issued = max(reversed(responses), key=lambda calls: _count_alike(group, calls))
+        issued = max(reversed(responses), key=lambda calls: _resemblance(group, calls))
         for place, other in _pairs(group, issued).items():
             group[place].issued = issued[other]
             left.remove(issued[other])
@@ -160,23 +160,28 @@ def _take_together(group: Sequence[Held], left: list[Issued]) -> None:
 
 def _pairs(group: Sequence[Held], issued: Sequence[Issued]) -> dict[int, int]:
     def cost(held: tuple[int, Held], call: tuple[int, Issued]) -> int:
-        return 2 * (not _alike(call[1], held[1])) + (held[0] != call[0])
+        return (held[0] != call[0]) - 2 * _likeness(call[1], held[1])
 
     return pair_up(list(enumerate(group)), list(enumerate(issued)), cost)
 
 
-def _count_alike(group: Sequence[Held], issued: Sequence[Issued]) -> int:
+def _resemblance(group: Sequence[Held], issued: Sequence[Issued]) -> int:
     pairs = _pairs(group, issued).items()
-    return sum(_alike(issued[j], group[i]) or _is_emptied(issued[j], group[i]) for i, j in pairs)
+    return sum(
+        _likeness(issued[j], group[i]) + 2 * _is_emptied(issued[j], group[i]) for i, j in pairs
+    )
 
 
 def _take(held: Held, candidates: Sequence[Issued], left: list[Issued]) -> None:
-    """Traces the call to the latest candidate, one with the same arguments before others."""
-    if not candidates:
-        return
-    alike = [call for call in candidates if _alike(call, held)]
-    held.issued = (alike or candidates)[-1]
-    left.remove(held.issued)
+    """Traces the call to the latest of the candidates that are most like it."""
+    if candidates:
+        held.issued = max(reversed(candidates), key=lambda call: _likeness(call, held))
+        left.remove(held.issued)
+
+
+def _likeness(call: Issued, held: Held) -> int:
+    """The arguments tell more than the tool, whose name a loop may have had to mend."""
+    return 2 * _alike(call, held) + (call.tool == held.item.name)
 
 
 def _alike(call: Issued, held: Held) -> bool:
