@@ -71,6 +71,19 @@ class TestUnderOneId:
         assert names(held(journal, broken[::-1])) == ["2", "1"]
 
 
+@pytest.mark.parametrize(("how", "stems_from"), [("user", "first"), ("run", "second")])
+def test_under_a_made_up_id_it_stems_from_the_same_run(how: str, stems_from: str) -> None:
+    said = {"say": "Done."}
+    journal = Written(scenario(turns=[said, {how: "Once more, please."}, said, said]))
+    for turn, label in ((1, "first"), (2, "second")):
+        journal.ask(turn)
+        journal.answer(booked(label, call_id=""))
+    journal.carry(booked("?", call_id="made-up"))
+    journal.ask(3)
+    evidence = journal.evidence()
+    assert names(conversation(evidence.requests[-1], evidence)) == [stems_from]
+
+
 class TestSeveralResponses:
     def test_it_stems_from_the_one_that_says_the_same(self) -> None:
         journal = given((1, 1, "well", [booked("one", 1)]), (2, 1, "well", [booked("two", 2)]))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from loopcheck.fake_providers.wire import Item
 from loopcheck.harness.checks.evidence import Evidence, Issued, Request, Response
 from loopcheck.harness.checks.matching import is_visible, pair_up, whole_arguments
+from loopcheck.harness.checks.parts import run_of
 from loopcheck.harness.checks.values import reading, same, whole_object
 
 
@@ -80,8 +81,17 @@ def conversation(request: Request, evidence: Evidence) -> Conversation:
     """The paired conversation of one request."""
     calls, orphans = _paired(request.items)
     before = [response for response in evidence.responses if response.n < request.n]
-    _trace(calls, _issued(sorted(before, key=_last)), _issued(sorted(before, key=_first)))
+    ours = [response for response in before if _is_of_its_run(response, request, evidence)]
+    _trace(calls, _issued(sorted(before, key=_last)), _issued(sorted(ours, key=_first)))
     return Conversation(request=request, calls=tuple(calls), orphans=tuple(orphans))
+
+
+def _is_of_its_run(response: Response, request: Request, evidence: Evidence) -> bool:
+    """Whether the history of the request may hold the response under ids that the loop made up."""
+    scenario = evidence.scenario
+    if request.turn is None:
+        return True
+    return run_of(response.turn, scenario) == run_of(request.turn, scenario)
 
 
 def _issued(responses: Iterable[Response]) -> list[Issued]:

@@ -14,6 +14,12 @@ def part_of(turn: int, scenario: Scenario) -> int:
     return section if section <= len(scenario.messages) else 0
 
 
+def run_of(turn: int, scenario: Scenario) -> int:
+    """The number of the run that the turn is given in; each begins a history of its own."""
+    begun = scenario.messages[: part_of(turn, scenario)]
+    return sum(message.run is not None for message in begun)
+
+
 def lane_of(turn: int, scenario: Scenario) -> int:
     """The number of the lane that the turn is given in, 0 for what no lane claims."""
     return max(0, _section_of(turn, scenario) - len(scenario.messages))
