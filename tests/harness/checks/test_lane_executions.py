@@ -33,11 +33,17 @@ def matched(journal: Written) -> dict[int, str]:
     return {one.execution.n: one.call.label for one in match(journal.evidence()).matches}
 
 
+def current(journal: Written) -> list[int | None]:
+    """The number of the response that each execution came of."""
+    return [one.response for one in journal.evidence().executions]
+
+
 def test_what_another_conversation_asked_for_is_no_other_arguments() -> None:
     journal = lanes(call("other", arguments=OTHER))
     journal.execute()
     journal.execute(arguments=OTHER)
     assert list(matched(journal).values()) == ["book", "other"]
+    assert current(journal) == [3, 5]
     assert execution_levels(journal) == {}
 
 
@@ -52,6 +58,7 @@ def test_equal_calls_stand_for_one_execution_each() -> None:
     journal.execute()
     journal.execute()
     assert sorted(matched(journal).values()) == ["book", "twin"]
+    assert current(journal) == [5, 3]
     assert execution_levels(journal) == {}
     journal.execute()
     assert execution_levels(journal) == {"execution.once": ["must"]}
@@ -83,4 +90,15 @@ def test_what_nobody_asked_for_is_held_against_the_latest_response() -> None:
     journal = lanes(call("twin", arguments=SEAT))
     journal.execute("get_weather", {"city": "Bern"})
     assert execution_levels(journal) == {"execution.allowed": ["must"]}
-    assert journal.evidence().executions[0].response == 5
+    assert current(journal) == [5]
+
+
+def test_where_nobody_asked_for_anything_there_may_be_no_response() -> None:
+    journal = lanes()
+    early = Written(journal.scenario)
+    early.execute()
+    assert current(early) == [None]
+    early.ask()
+    early.answer(text="Nothing to be done.")
+    early.execute()
+    assert current(early) == [None, 6]

@@ -245,3 +245,10 @@ def test_of_equal_calls_the_one_that_was_approved_so_is_the_one_that_ran() -> No
     decide(journal, label="plain")
     journal.execute()
     assert matched(journal) == {1: "plain"}
+
+
+def test_what_was_approved_reads_by_the_schema() -> None:
+    journal = one_round(call("plain"), call("changed"))
+    decide(journal, arguments={"event": "E1", "seat": "12"}, label="changed")
+    journal.execute()
+    assert matched(journal) == {1: "changed"}

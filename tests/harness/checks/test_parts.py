@@ -7,7 +7,7 @@ import pytest
 from controlled import leg
 from journals import SEAT, Json, Written, call, levels, scenario
 
-from loopcheck.harness.checks.parts import part_of
+from loopcheck.harness.checks.parts import lane_of, part_of
 from loopcheck.harness.scenario.model import Scenario
 
 pytestmark = pytest.mark.usefixtures("every_word")
@@ -106,7 +106,8 @@ def test_a_call_that_is_made_up_for_late_belongs_to_the_part_that_asked_for_it()
 
 
 def test_an_execution_without_any_response_belongs_to_the_prompt() -> None:
-    journal = Written(in_parts())
+    said = {"say": "Done."}
+    journal = Written(scenario(turns=[said, {"user": "One more thing."}, said]))
     journal.execute(operation=KEY)
     journal.ask()
     journal.answer(call("book"))
@@ -122,3 +123,8 @@ def test_each_turn_answers_the_prompt_or_a_message() -> None:
 def test_all_lanes_answer_the_prompt() -> None:
     laned = in_parts(lanes=LANES)
     assert [part_of(turn, laned) for turn in range(3, 13)] == [1, 1, 0, 0, 0, 1, 0, 0, 0, 1]
+
+
+def test_each_lane_has_turns_of_its_own() -> None:
+    laned = in_parts(lanes=LANES)
+    assert [lane_of(turn, laned) for turn in range(1, 13)] == [0, 0, 0, 0, 1, 2, 0, 0, 1, 2, 0, 0]

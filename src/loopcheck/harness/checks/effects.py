@@ -31,13 +31,13 @@ _OPEN: Final = re.compile(
 
 
 def _once(evidence: Evidence) -> list[Finding] | Unjudged:
-    operations: dict[tuple[int, str, str], list[Effect]] = {}
+    operations: dict[tuple[int | None, str, str], list[Effect]] = {}
     parts = _parts(evidence)
     for effect in evidence.effects:
         if effect.operation is not None and not effect.deduplicated:
             key = json.dumps(effect.operation, sort_keys=True, default=str)
-            part = parts.get(effect.execution, 0)
-            operations.setdefault((part, effect.tool, key), []).append(effect)
+            place = parts.get(effect.execution), effect.tool, key
+            operations.setdefault(place, []).append(effect)
     if not operations:
         return Unjudged("not exercised", "no effect of a tool with an operation key")
     return [_doubled(effects, evidence) for effects in operations.values() if len(effects) > 1]
@@ -47,11 +47,11 @@ def _parts(evidence: Evidence) -> dict[int, int]:
     """The part of the case in which each execution was asked for: what a further message, or
     another run, asks for is another action, also where it reads the same. Who starts over from an
     earlier part, or repeats what was done there, is still at that one."""
-    turns = {response.n: response.turn for response in evidence.responses}
+    turns: dict[int | None, int] = {one.n: one.turn for one in evidence.responses}
     asked = {one.number: one.response for one in evidence.executions}
     asked |= {found.execution.number: found.call.n for found in match(evidence).matches}
     return {
-        number: part_of(turns.get(response or 0, 1), evidence.scenario)
+        number: part_of(turns.get(response, 1), evidence.scenario)
         for number, response in asked.items()
     }
 
