@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopcheck.harness.cli import main
+from loopcheck.harness.fuzz.hunt import Hunt
 from loopcheck.harness.scenario.load import load_file
 
 TARGETS = "loopcheck.harness.selftest.trial:HONEST"
@@ -52,6 +53,21 @@ def test_a_failure_ends_with_1_and_leaves_its_files(
     assert (folder / ".loopcheck/fuzz/.gitignore").read_text(encoding="utf-8") == "*\n"
     assert fuzz(*options) == 1
     assert capsys.readouterr().out == said
+
+
+def test_an_interrupt_leaves_what_was_found(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: object, hunt: Hunt) -> None:
+        if hunt.found:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("loopcheck.harness.cli.fuzz._Progress.__call__", interrupted)
+    assert fuzz("--target", "lying_targets:renaming", "--database", "none") == 130
+    said = capsys.readouterr()
+    assert "FAIL correlation.known-id: " in said.out
+    assert said.err.endswith("loopcheck: interrupted\n")
+    assert list(folder.rglob("correlation.known-id.yaml"))
 
 
 def test_what_was_found_is_kept_where_it_is_asked_for(folder: Path) -> None:

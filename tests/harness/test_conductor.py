@@ -120,6 +120,14 @@ class TestDecisions:
         assert decided(case.pauses("book")) == [("id-more", "approve", {"seat": 13})]
         assert case.entries("decision", "label", "pending") == [("more", False)]
 
+    def test_a_decision_is_about_the_call_that_waits_where_nobody_could_tell(self) -> None:
+        case = Conducted("{when: more.waiting, do: {approve: book}}")
+        case.asked("book", call_id="same")
+        case.asked("more", call_id="same")
+        waiting = pending("more", call_id="same")
+        assert decided(case.ends(paused(pending=waiting))) == [("same", "approve", {"seat": 12})]
+        assert case.entries("decision", "label", "pending") == [("more", True)]
+
     def test_a_decision_that_comes_early_is_kept_until_the_run_pauses(self) -> None:
         case = Conducted("{when: book.asked, do: {approve: book}}")
         case.asked("book")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, Protocol
 
@@ -273,8 +273,9 @@ class Conductor:
         value: object = None,
     ) -> Decision:
         asked = self._calls.get(label) or Pending(call_id="", tool="", arguments={})
-        waiting = self._waiting(label)
-        call = waiting or asked
+        waiting = self._waiting()
+        call = waiting.get(label, asked)
+        meant = label if label in waiting else _alike(call, waiting)
         decision = Decision(
             call_id=call.call_id,
             tool=call.tool,
@@ -287,22 +288,23 @@ class Conductor:
         self._record(
             "decision",
             decide=decide,
-            label=label,
+            label=meant or label,
             call_id=decision.call_id,
             tool=decision.tool,
             arguments=decision.arguments,
-            pending=waiting is not None,
+            pending=meant is not None,
             reason=reason,
             value=value,
         )
         return decision
 
-    def _waiting(self, label: str) -> Pending | None:
+    def _waiting(self) -> dict[str, Pending]:
+        """The calls that wait, by label."""
         calls = [
             {"call_id": c.call_id, "tool": c.tool, "arguments": c.arguments} for c in self._pending
         ]
         labelled = zip(self._points.labels_of(calls), self._pending, strict=True)
-        return next((call for named, call in labelled if named == label), None)
+        return {label: call for label, call in labelled if label is not None}
 
     def _note_calls(self, entry: Entry) -> None:
         calls = entry.get("calls")
@@ -311,6 +313,13 @@ class Conductor:
             self._calls[str(call["label"])] = Pending(
                 call_id=str(call["call_id"]), tool=str(call["tool"]), arguments=arguments or {}
             )
+
+
+def _alike(call: Pending, waiting: Mapping[str, Pending]) -> str | None:
+    """The label of the call that waits which a word about this call is about to the target, which
+    is told the id and the tool."""
+    named = (label for label, one in waiting.items() if one.call_id == call.call_id)
+    return next((label for label in named if waiting[label].tool == call.tool), None)
 
 
 def _label(rule: MeanwhileModel) -> str | None:

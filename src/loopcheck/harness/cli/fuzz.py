@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +28,7 @@ from loopcheck.harness.worker.importing import import_target
 from loopcheck.reports.inert import inert
 
 if TYPE_CHECKING:
-    from loopcheck.harness.fuzz.hunt import Hunt
+    from loopcheck.harness.fuzz.hunt import Found, Hunt
     from loopcheck.harness.fuzz.keep import Kept
     from loopcheck.harness.fuzz.trial import Trial
 
@@ -80,7 +80,7 @@ def _driver(source: TargetSource, *, dies: bool) -> Iterator[Driver]:
 def _searched(
     driven: Driver, stage: Stage, source: TargetSource, options: Namespace, config: Config
 ) -> int:
-    from loopcheck.harness.fuzz.keep import clear, keep
+    from loopcheck.harness.fuzz.keep import clear
     from loopcheck.harness.fuzz.trial import Trial
 
     setting = RunOptions(case_seconds=options.case_seconds)
@@ -91,14 +91,25 @@ def _searched(
     if wrong is not None:
         return _broken(source, wrong)
     print(_opening(hunt), flush=True)
-    found = hunt.run()
     folder = options.keep or _kept(config) / _folder_name(source.name)
+    try:
+        found = hunt.run()
+    except KeyboardInterrupt:
+        _tell(hunt, hunt.found, folder, source)
+        raise
     if options.keep is None:
         clear(folder)
+    _tell(hunt, found, folder, source)
+    return FAILURES if found else AS_EXPECTED
+
+
+def _tell(hunt: Hunt, found: Sequence[Found], folder: Path, source: TargetSource) -> None:
+    """Prints and writes what was found."""
+    from loopcheck.harness.fuzz.keep import keep
+
     print("\n".join(_covered(hunt)))
     for kept in keep(found, folder):
         print("\n" + "\n".join(_told(kept, source)))
-    return FAILURES if found else AS_EXPECTED
 
 
 def _kept(config: Config) -> Path:
