@@ -97,6 +97,15 @@ def test_a_constant_id_is_counted_as_often_as_it_was_issued() -> None:
     assert recognise(twice, seen) == Recognised(2, "ids")
 
 
+def test_an_empty_id_tells_as_much_as_any_other() -> None:
+    seen = [response(1, "own"), response(2, ""), response(3, "")]
+    first = [user("x"), called("own"), result("own")]
+    second = [*first, called("", 1), result("")]
+    assert recognise(first, seen) == Recognised(1, "ids")
+    assert recognise(second, seen) == Recognised(2, "ids")
+    assert recognise([*second, called("", 2), result("")], seen) == Recognised(3, "ids")
+
+
 def test_attempts_of_one_turn_replace_one_another_in_that_count() -> None:
     seen = [response(1, "same"), response(1, "same"), response(2, "same")]
     twice = [user("x"), called("same"), result("same"), called("same", 1), result("same")]

@@ -191,6 +191,24 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert process.wait() == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_full_disk_is_no_defect_of_loopcheck(tmp_path: Path) -> None:
+    code = "import sys; from loopcheck.harness.cli import main; sys.exit(main())"
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "schema", "scenario"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "loopcheck: standard output cannot be written: No space left on device\n"
+    )
+
+
 def test_list_shows_scenarios_with_their_cases(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

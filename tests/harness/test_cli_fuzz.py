@@ -55,6 +55,11 @@ def test_a_failure_ends_with_1_and_leaves_its_files(
     assert capsys.readouterr().out == said
 
 
+def test_a_target_that_cannot_be_imported_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz("--target", "nowhere_to_be_found:loop") == 4
+    assert capsys.readouterr().out.startswith("BROKEN target nowhere_to_be_found:loop: ")
+
+
 def test_an_interrupt_leaves_what_was_found(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +89,6 @@ def test_what_was_found_is_kept_where_it_is_asked_for(folder: Path) -> None:
     [
         (["--target", TARGETS, "--examples", "0"], "'0' is no whole number above 0"),
         (["--target", TARGETS, "--database", "http://a"], "is no folder, no redis:// URL"),
-        (["--target", "nothing:here"], "No module named 'nothing'"),
         (["--target", "openai-sdk", "--dialect", "messages"], "speaks no such dialect"),
     ],
 )

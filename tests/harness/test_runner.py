@@ -214,6 +214,16 @@ class TestEnds:
             None,
         )
 
+    def test_a_journal_that_cannot_be_written_is_left_out(
+        self, stage: Stage, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "full"
+        file.write_text("", encoding="utf-8")
+        with InProcess(honest) as driver:
+            options = RunOptions(journal_folder=file / "journals")
+            result = run_case(driver, honest.card(), case(), stage, options)
+        assert (result.verdict, result.journal) == ("pass", None)
+
 
 class TestAsync:
     @pytest.mark.asyncio

@@ -86,6 +86,16 @@ def test_a_target_that_could_not_be_put_on_trial_is_one_change(
     assert found.targets == {"t": kind}
     assert [(one.change.kind, one.change.case) for one in found.changes] == [(kind, None)]
     assert sum(found.counts.values()) == 1
+    assert found.compared == 0
+
+
+def test_a_set_that_could_not_run_is_told_beside_what_the_other_came_to() -> None:
+    found = pair(
+        cell("t", "now", FAILING, packages=OLD),
+        cell("t", "next", FAILING, status="cannot install", trouble=CONFLICT, packages=NEW),
+    )
+    (one,) = found.changes
+    assert (one.change.before, one.change.after) == ("fail", None)
 
 
 def test_a_target_that_one_set_lacks_is_not_compared() -> None:

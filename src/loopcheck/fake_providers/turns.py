@@ -105,13 +105,13 @@ class Given:
         return Recognised(count, "count") if count else _NONE
 
     def _by_ids(self, items: Sequence[Item]) -> Recognised:
-        called = [item.call_id for item in items if item.kind == "call" and item.call_id]
+        called = [item.call_id for item in items if item.kind == "call"]
         if not called:
             return _NOT_BY_IDS
         latest = 0
         for call_id, times in Counter(called).items():
             before = 0
-            for turn, issued in sorted(self._issued.get(call_id, {}).items()):
+            for turn, issued in sorted(self._issued.get(call_id or "", {}).items()):
                 if times > before:
                     latest = max(latest, turn)
                 before += issued

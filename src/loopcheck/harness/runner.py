@@ -79,7 +79,8 @@ class AsyncDriver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How cases are run. `journal_folder` keeps the journals; None keeps none. `lenient` names
+    """How cases are run. `journal_folder` keeps the journals; None keeps none. One that cannot be
+    written is left out, unless `needs_journals`, which raises OSError. `lenient` names
     request rules that are left out, and `deaths` says how often each case is run once more, with
     a process that dies. `samples` says that a scenario which ends processes is run in one dialect
     and mode only, since each new process costs a start. With a `shard`, only its cases are run."""
@@ -88,6 +89,7 @@ class RunOptions:
     lenient: frozenset[str] = frozenset()
     case_seconds: float = 30.0
     journal_folder: Path | None = None
+    needs_journals: bool = False
     deaths: Deaths | None = None
     samples: bool = False
     shard: Shard | None = None
@@ -346,17 +348,27 @@ def _smoke(
 def _keep(
     entries: Iterable[Entry], card: TargetCard, spec: CaseSpec, options: RunOptions
 ) -> str | None:
+    """The path of the journal; None where none is kept."""
     if options.journal_folder is None:
         return None
-    folder = options.journal_folder / _file_name(card.name)
+    try:
+        return str(_kept(entries, card, spec, options.journal_folder))
+    except OSError:
+        if options.needs_journals:
+            raise
+        return None
+
+
+def _kept(entries: Iterable[Entry], card: TargetCard, spec: CaseSpec, root: Path) -> Path:
+    folder = root / _file_name(card.name)
     folder.mkdir(parents=True, exist_ok=True)
     # Nobody means to commit journals: the folder ignores itself.
-    (options.journal_folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    (root / ".gitignore").write_text("*\n", encoding="utf-8")
     death = "" if spec.death is None else f"+{spec.death}"
     name = f"{spec.scenario.id.replace('/', '.')}.{spec.dialect}-{spec.mode}{death}.jsonl"
     path = folder / _file_name(name)
     path.write_text(to_lines(entries), encoding="utf-8")
-    return str(path)
+    return path
 
 
 def _file_name(text: str) -> str:

@@ -63,6 +63,7 @@ def compare(cells: Sequence[CellResult], base: str, head: str) -> Comparison:
         counts={kind: counts[kind] for kind in KINDS},
         changes=tuple(upgrades),
         packages=tuple(change for pair in pairs for change in pair.packages()),
+        compared=sum(pair.is_compared for pair in pairs),
         drift=log.drift({pair.target: pair.package() for pair in pairs}),
         versioned=log.versioned(),
         retries=log.attempts(),
@@ -139,6 +140,11 @@ class _Pair:
             )
 
     @property
+    def is_compared(self) -> bool:
+        """Whether it ran under both sets."""
+        return self.base.status == self.head.status == "ran"
+
+    @property
     def _is_unfinished(self) -> bool:
         """Whether chance had a hand in it."""
         return "not finished" in (self.base.status, self.head.status)
@@ -151,7 +157,7 @@ class _Pair:
     def _whole(self) -> Change | None:
         """The one change of a target that could not be put on trial under one of the sets."""
         old, new = self.base, self.head
-        if old.status == new.status == "ran":
+        if self.is_compared:
             return None
         kind: Kind
         if _COULD_NOT_RUN & {old.status, new.status}:
@@ -178,7 +184,9 @@ def _verdict(cell: CellResult) -> Verdict | None:
     """What stands for all of its cases; none where none could be run."""
     if cell.status in _COULD_NOT_RUN:
         return None
-    return "pass" if cell.status == "ran" else "target broken"
+    if cell.status != "ran":
+        return "target broken"
+    return "fail" if any(case.verdict == "fail" for case in _cases(cell).values()) else "pass"
 
 
 def _said(cell: CellResult) -> str:

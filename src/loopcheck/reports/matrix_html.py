@@ -194,8 +194,10 @@ def _pair(upgrade: Upgrade, comparison: Comparison) -> Markup:
     return tag("dl", *lines, class_="versus")
 
 
-def _drift(comparison: Comparison) -> Markup:
+def _drift(comparison: Comparison) -> Markup | None:
     if not comparison.drift:
+        if not comparison.compared:
+            return None
         same = "The same script is sent the same requests."
         return tag("section", tag("h3", "Request drift"), tag("p", same), class_="group")
     names = ("what", "name", comparison.base, comparison.head, "targets", "dialects", "cases")

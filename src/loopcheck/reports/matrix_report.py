@@ -85,6 +85,7 @@ class Comparison(_Model):
     counts: dict[Kind, int] = Field(description="cases of each kind")
     changes: tuple[Upgrade, ...]
     packages: tuple[PackageChange, ...] = ()
+    compared: int = Field(default=1, description="targets that ran under both sets")
     drift: tuple[Drift, ...] = ()
     versioned: tuple[str, ...] = Field(
         default=(), description="headers that name the version of a package, and nothing else new"

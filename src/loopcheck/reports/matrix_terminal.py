@@ -118,7 +118,8 @@ def _upgrade(upgrade: Upgrade, comparison: Comparison) -> Iterator[str]:
 def _drift(comparison: Comparison) -> Iterator[str]:
     names = {target for drift in comparison.drift for target in drift.targets}
     if not comparison.drift and not comparison.versioned:
-        yield "request drift: none, the same script is sent the same requests"
+        if comparison.compared:
+            yield "request drift: none, the same script is sent the same requests"
         return
     yield f"request drift, same script (in {count(len(names), 'target')})"
     for drift in comparison.drift[:MOST_DRIFT]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from journals import Json, Written, call, scenario
 
 from loopcheck.fake_providers.wire import Item
-from loopcheck.harness.checks.conversation import Conversation, Held, conversation
+from loopcheck.harness.checks.conversation import (
+    Conversation,
+    Held,
+    conversation,
+    conversations,
+)
 from loopcheck.harness.checks.evidence import Issued
+from loopcheck.harness.checks.matching import pair_up
 
 
 def seat(number: int) -> Json:
@@ -82,6 +90,28 @@ def test_under_a_made_up_id_it_stems_from_the_same_run(how: str, stems_from: str
     journal.ask(3)
     evidence = journal.evidence()
     assert names(conversation(evidence.requests[-1], evidence)) == [stems_from]
+
+
+def test_a_long_history_of_one_id_is_traced_in_one_look_for_each_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[int] = []
+
+    def counting(lefts: Sequence[Any], rights: Sequence[Any], cost: Any) -> dict[int, int]:
+        looks.append(len(lefts))
+        return pair_up(lefts, rights, cost)
+
+    monkeypatch.setattr("loopcheck.harness.checks.conversation.pair_up", counting)
+    journal, rounds = Written(scenario()), 30
+    for number in range(rounds):
+        journal.ask(1, number + 1)
+        journal.answer(booked(f"c{number}"))
+        journal.carry(booked("?"))
+    evidence = journal.evidence()
+    assert len(conversations(evidence)[-1].calls) == rounds - 1
+    conversations(evidence)
+    # To choose the response, and to choose among its calls, in each conversation once.
+    assert len(looks) == 2 * sum(range(rounds))
 
 
 class TestSeveralResponses:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopcheck.fake_providers.wire import Item
 from loopcheck.harness.checks.evidence import Evidence, Issued, Request, Response
 from loopcheck.harness.checks.matching import is_visible, pair_up, whole_arguments
 from loopcheck.harness.checks.parts import run_of
 from loopcheck.harness.checks.values import reading, same, whole_object
+
+# How alike a call is that is told by its arguments and its tool.
+_SAME: Final = 3
 
 
 @dataclass(slots=True)
@@ -72,9 +76,12 @@ class Conversation:
         return self.of(issued) is None and not alike
 
 
-def conversations(evidence: Evidence) -> list[Conversation]:
-    """The conversation of every request for a turn, refused and divergent ones included."""
-    return [conversation(request, evidence) for request in evidence.requests]
+def conversations(evidence: Evidence) -> tuple[Conversation, ...]:
+    """The conversation of every request for a turn, refused and divergent ones included. All
+    checks look at them, and long histories take long to trace."""
+    if not evidence.traced and evidence.requests:
+        evidence.traced.extend(conversation(one, evidence) for one in evidence.requests)
+    return tuple(evidence.traced)
 
 
 def conversation(request: Request, evidence: Evidence) -> Conversation:
@@ -157,15 +164,30 @@ def _take_together(group: Sequence[Held], left: list[Issued]) -> None:
     """Traces calls that share an id to the calls of one response: the latest of those that say
     the same most often. Where neither arguments nor tools tell, their order does."""
     named = [call for call in left if call.call_id == group[0].item.call_id]
-    responses = [[call for call in named if call.n == n] for n in dict.fromkeys(c.n for c in named)]
-    if responses:
-        issued = max(reversed(responses), key=lambda calls: _resemblance(group, calls))
+    issued = _source(group, named)
+    if issued:
         for place, other in _pairs(group, issued).items():
             group[place].issued = issued[other]
             left.remove(issued[other])
     for held in group:
         if held.issued is None:
             _take(held, [call for call in named if call in left], left)
+
+
+def _source(group: Sequence[Held], named: Iterable[Issued]) -> list[Issued]:
+    """The calls of the response that says the same most often, of several the latest."""
+    responses: dict[int, list[Issued]] = {}
+    for call in named:
+        responses.setdefault(call.n, []).append(call)
+    best: list[Issued] = []
+    most = -1
+    for calls in reversed(responses.values()):
+        found = _resemblance(group, calls)
+        if found > most:
+            best, most = calls, found
+        if most == _SAME * len(group):
+            break
+    return best
 
 
 def _pairs(group: Sequence[Held], issued: Sequence[Issued]) -> dict[int, int]:
@@ -191,7 +213,7 @@ def _take(held: Held, candidates: Sequence[Issued], left: list[Issued]) -> None:
 
 def _likeness(call: Issued, held: Held) -> int:
     """The arguments tell more than the tool, whose name a loop may have had to mend."""
-    return 2 * _alike(call, held) + (call.tool == held.item.name)
+    return (_SAME - 1) * _alike(call, held) + (call.tool == held.item.name)
 
 
 def _alike(call: Issued, held: Held) -> bool:

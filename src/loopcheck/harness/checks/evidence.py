@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from loopcheck.fake_providers.script import DialectName, Mode
 from loopcheck.fake_providers.wire import Item, JsonObject, OfferedTool
 from loopcheck.harness.journal import Entry
 from loopcheck.harness.scenario.model import Scenario
+
+if TYPE_CHECKING:
+    from loopcheck.harness.checks.conversation import Conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +205,8 @@ class Evidence:
     each further message or run) the outcomes of its last leg, `told` all outcomes in order;
     `outcome` is the last of them. `legs` and `deaths` are the entries at which the case went on
     and at which a process died.
-    `cancelled_n` is the entry of the user's cancellation.
+    `cancelled_n` is the entry of the user's cancellation. `traced` has the conversations once a
+    check has looked at them.
     """
 
     scenario: Scenario
@@ -228,6 +233,7 @@ class Evidence:
     legs: tuple[int, ...] = ()
     deaths: tuple[int, ...] = ()
     broken: tuple[Broken, ...] = ()
+    traced: list[Conversation] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def last_n(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -29,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _told("interrupted", INTERRUPTED, show_trace=show_trace)
     except BrokenPipeError:
-        # The reader has gone, as in `loopcheck list | head`; flushing at exit must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has gone, as in `loopcheck list | head`.
+        _say_no_more()
         return 0
     except Exception as error:
         return _explained(error, show_trace=show_trace)
@@ -40,10 +41,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explained(error: Exception, *, show_trace: bool) -> int:
     from loopcheck.harness.cli.mistakes import is_mistake
 
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        _say_no_more()
+        what = f"{error.filename or 'standard output'} cannot be written: {error.strerror}"
+        return _told(what, USAGE_ERROR, show_trace=show_trace)
     if isinstance(error, UsageError) or is_mistake(error):
         return _told(str(error), USAGE_ERROR, show_trace=show_trace)
     what = f"{type(error).__name__}: {error} (a defect of loopcheck; --traceback shows where)"
     return _told(what, INTERNAL_ERROR, show_trace=show_trace)
+
+
+def _say_no_more() -> None:
+    """Python's flush at exit must not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(what: str, code: int, *, show_trace: bool) -> int:

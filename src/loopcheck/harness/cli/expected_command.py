@@ -15,6 +15,7 @@ from loopcheck.harness.deaths import named
 from loopcheck.harness.exit_code import AS_EXPECTED
 from loopcheck.harness.expected import Usage, load, usage
 from loopcheck.harness.expected_text import NEW, with_entry, without
+from loopcheck.harness.matrix.storage import write_whole
 from loopcheck.harness.naming import hinted, matches
 from loopcheck.harness.results import Report
 from loopcheck.harness.scenario.errors import did_you_mean
@@ -117,6 +118,6 @@ def _text(path: Path) -> str:
 
 def _rewrite(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None

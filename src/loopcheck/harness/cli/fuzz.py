@@ -24,7 +24,7 @@ from loopcheck.harness.inprocess import InProcess
 from loopcheck.harness.runner import Broken, Driver, RunOptions, declared, play
 from loopcheck.harness.smoke import SMOKE, complaint
 from loopcheck.harness.stage import Stage
-from loopcheck.harness.worker.importing import import_target
+from loopcheck.harness.worker.importing import ImportProblem, import_target
 from loopcheck.reports.inert import inert
 
 if TYPE_CHECKING:
@@ -50,12 +50,14 @@ def run(options: Namespace) -> int:
         raise UsageError("fuzzing needs Hypothesis: pip install 'loopcheck[fuzz]'")
     config = find(Path.cwd())
     source = targets([options.target] if options.target else [], config)[0]
-    driving = _driver(source, dies=options.deaths)
-    with driving as driven, Stage(quiet_seconds=_QUIET_SECONDS) as stage:
-        try:
+    try:
+        driving = _driver(source, dies=options.deaths)
+        with driving as driven, Stage(quiet_seconds=_QUIET_SECONDS) as stage:
             return _searched(driven, stage, source, options, config)
-        except Broken as broken:
-            return _broken(source, broken.what)
+    except ImportProblem as problem:
+        return _broken(source, str(problem))
+    except Broken as broken:
+        return _broken(source, broken.what)
 
 
 def _broken(source: TargetSource, what: str) -> int:

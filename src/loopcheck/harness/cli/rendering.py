@@ -7,6 +7,7 @@ from pathlib import Path
 
 from loopcheck.harness.checks import CHECKS
 from loopcheck.harness.cli.arguments import UsageError
+from loopcheck.harness.matrix.storage import write_whole
 from loopcheck.harness.results import Report
 from loopcheck.reports import html, json_report, junit, markdown, requirements
 
@@ -44,7 +45,7 @@ def write(texts: Mapping[Path, str], option: str) -> None:
     failed = []
     for path, text in texts.items():
         try:
-            path.write_text(text, encoding="utf-8")
+            write_whole(path, text)
         except OSError as error:
             failed.append(f"{path} cannot be written: {error.strerror}")
     if failed:

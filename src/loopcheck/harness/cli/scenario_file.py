@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from loopcheck.harness.cli.arguments import UsageError
+from loopcheck.harness.matrix.storage import write_whole
 from loopcheck.harness.scenario import json_schema
 from loopcheck.harness.scenario.load import ENDINGS, load_text
 from loopcheck.harness.scenario.model import Scenario
@@ -57,8 +58,8 @@ def _places(path: Path) -> Iterator[Path]:
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        path.touch(exist_ok=False)
+        write_whole(path, text)
     except FileExistsError:
         raise UsageError(f"{path}: there is such a file already, and it stays as it is") from None
     except OSError as error:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from zlib import crc32
 
 from loopcheck.fake_providers.script import DIALECTS
 from loopcheck.harness.cases import CaseSpec
@@ -71,9 +72,10 @@ class _Trial:
             lenient=rules_left_out(self.cell.lenient, DIALECTS),
             case_seconds=self.cell.case_seconds,
             journal_folder=self.kept.journals,
+            needs_journals=True,
             samples=True,
         )
-        left = _left(specs, self.cases)
+        left = _left(turned(specs, self.cell.key), self.cases)
         result = put_on_trial(source, left, setting, progress=self._add, started=self._began)
         ordered = [self.cases[spec.id] for spec in specs if spec.id in self.cases]
         whole = result.model_copy(update={"cases": tuple(ordered)})
@@ -130,6 +132,16 @@ class _Trial:
         made = report([target], run, exit_code([target]))
         header = made.header.model_copy(update={"packages": dict(self.cell.packages)})
         return made.model_copy(update={"header": header})
+
+
+def turned(specs: Sequence[CaseSpec], key: str) -> list[CaseSpec]:
+    """The cases in their order, from one on that is another for each cell. Else all cells would
+    come at the same time to cases that wait, such as for an SDK's pause before it tries again, and
+    the cores had nothing to do. The cases of a scenario stay together."""
+    start = crc32(key.encode()) % max(len(specs), 1)
+    while 0 < start < len(specs) and specs[start].scenario is specs[start - 1].scenario:
+        start += 1
+    return [*specs[start:], *specs[:start]]
 
 
 def _left(specs: Sequence[CaseSpec], done: dict[str, CaseResult]) -> list[CaseSpec]:

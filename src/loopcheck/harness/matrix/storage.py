@@ -8,8 +8,13 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes the file so that whoever reads it finds all of the old text or all of the new."""
+    """Writes the file so that whoever reads it finds all of the old text or all of the new. What
+    is no file, such as a terminal, is written to as it is."""
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         unfinished.write_text(text, encoding="utf-8")

@@ -76,7 +76,7 @@ OneResult: TypeAlias = Annotated[
 
 
 class AnyOfResult(Strict):
-    any_of: tuple[OneResult, ...]
+    any_of: tuple[OneResult, ...] = Field(min_length=1)
 
 
 Result: TypeAlias = Annotated[
