@@ -143,6 +143,16 @@ def test_a_loop_that_passes(project: Path, capsys: pytest.CaptureFixture[str]) -
     assert lines[-1] == f"{counted:<91}exit 0"
 
 
+def test_a_file_that_was_named_is_run_again_by_its_name(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "once.yaml").write_bytes((project / "scenarios/seats/once.yaml").read_bytes())
+    assert main(["run", "once.yaml", "--target", "doubler"]) == 1
+    again = "loopcheck run once.yaml --target doubler --seed 0"
+    assert f"rerun         {again}\n" in capsys.readouterr().out
+    assert main(again.split()[1:]) == 1
+
+
 def test_a_loop_that_fails(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "seats/once", "--target", "doubler", "--seed", "3"]) == 1
     out = capsys.readouterr().out

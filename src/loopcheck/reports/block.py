@@ -22,13 +22,15 @@ _WORDS: Final = {"harness error": "HARNESS ERROR", "target broken": "BROKEN"}
 class Setting:
     """What a block says of the run around it; `advice` is what to do about a check. `rerun` is
     the command that runs the case again, made of target, seed and the request rules that were
-    left out unless it is given."""
+    left out unless it is given. `files` has the files of scenarios that were named so, since
+    their ids may say nothing to the command."""
 
     advice: Mapping[str, str] = field(default_factory=dict)
     target: str | None = None
     seed: int = 0
     lenient: Sequence[str] = ()
     rerun: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def block(failure: Failure, setting: Setting) -> str:
@@ -97,7 +99,8 @@ def rerun(case: CaseResult, setting: Setting) -> str | None:
     """The command that runs the case again."""
     if setting.rerun is not None or setting.target is None:
         return setting.rerun
-    return run_command([case.case], [setting.target], seed=setting.seed, lenient=setting.lenient)
+    named = setting.files.get(case.scenario, case.case)
+    return run_command([named], [setting.target], seed=setting.seed, lenient=setting.lenient)
 
 
 def _field(name: str, text: str) -> list[str]:

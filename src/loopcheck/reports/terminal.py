@@ -91,9 +91,12 @@ def closing(
     exit_code: int | None,
     advice: Mapping[str, str],
     lenient: Sequence[str] = (),
+    files: Mapping[str, str] | None = None,
 ) -> str:
     """What stands below the cases of a target; `exit_code` where it is the last of the run."""
-    setting = Setting(target=target.card.name, seed=seed, lenient=lenient, advice=advice)
+    setting = Setting(
+        target=target.card.name, seed=seed, lenient=lenient, advice=advice, files=files or {}
+    )
     blocks = [block(failure, setting) for failure in failures(target.cases)]
     if target.broken is not None:
         blocks.append(broken(target))

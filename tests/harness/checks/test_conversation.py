@@ -130,6 +130,23 @@ class TestSeveralResponses:
         )
         assert names(held(journal, [booked("?", 2), booked("?", 1)])) == ["two", "one"]
 
+    def test_one_that_is_a_little_alike_does_not_end_the_search(self) -> None:
+        other = [
+            call(name, tool="get_weather", arguments={"city": name}, call_id="same")
+            for name in ("five", "six")
+        ]
+        journal = given(
+            (1, 1, "well", [booked("one", 1), booked("two", 2), booked("three", 3)]),
+            (2, 1, "well", [booked("four", 4), *other]),
+        )
+        talk = held(journal, [booked("?", 1), booked("?", 2), booked("?", 3)])
+        assert names(talk) == ["one", "two", "three"]
+
+    def test_what_is_alike_in_nothing_stands_in_its_order(self) -> None:
+        journal = given((1, 1, "well", [booked("one", 1), booked("two", 2)]))
+        odd = call("?", tool="get_weather", arguments={"city": "Bern"}, call_id="same")
+        assert names(held(journal, [odd, odd])) == ["one", "two"]
+
     def test_each_reply_has_its_own(self) -> None:
         journal = given((1, 1, "well", [booked("one", 5)]), (2, 1, "well", [booked("two", 5)]))
         assert names(held(journal, [booked("?", 5)], [booked("?", 5)])) == ["one", "two"]

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
 from functools import partial
@@ -22,7 +22,7 @@ from loopcheck.harness.cli.document import LAST, LAST_REPORT, Run, report
 from loopcheck.harness.cli.leniency import rules_left_out
 from loopcheck.harness.cli.progress import Progress
 from loopcheck.harness.cli.rendering import ADVICE, check_paths, rendered, write
-from loopcheck.harness.cli.selection import deaths, select, targets
+from loopcheck.harness.cli.selection import deaths, files_named, select, targets
 from loopcheck.harness.cli.side_by_side import Say, side_by_side
 from loopcheck.harness.cli.trial import die, tried
 from loopcheck.harness.config import Config, TargetSource, find
@@ -70,11 +70,13 @@ def run(options: Namespace) -> int:
     attempt = partial(_attempt, cases=cases, setting=setting, progress=progress)
     jobs = min(options.jobs or min(cores(), _MOST_AT_A_TIME), len(sources))
     trials = side_by_side(sources, attempt, spare=die(cases, setting), jobs=jobs)
-    results = _told(trials, setting, len(sources))
+    files = files_named(options.patterns, cwd=Path.cwd())
+    tell = partial(_closing, setting=setting, files=files)
+    results = _told(trials, tell, len(sources))
     part = _part(setting, cases)
     strict = options.strict == "should"
     code = exit_code(results, strict_should=strict, is_part=part is not None)
-    print(_closing(results[-1], setting, code), flush=True)
+    print(tell(results[-1], code=code), flush=True)
     if code == NOTHING_RAN:
         print(
             "loopcheck: nothing ran: no chosen case has a dialect, mode and needs that its target "
@@ -115,7 +117,7 @@ def _suite(options: Namespace, config: Config) -> str:
 
 
 def _told(
-    trials: Generator[TargetResult, None, None], setting: RunOptions, targets: int
+    trials: Generator[TargetResult, None, None], tell: Callable[[TargetResult], str], targets: int
 ) -> list[TargetResult]:
     """The results; what came of each is printed, save of the last, told with the exit code."""
     results: list[TargetResult] = []
@@ -123,7 +125,7 @@ def _told(
         for result in trials:
             results.append(result)
             if len(results) < targets:
-                print(_closing(result, setting), end="\n\n", flush=True)
+                print(tell(result), end="\n\n", flush=True)
     return results
 
 
@@ -143,13 +145,20 @@ def _attempt(
     return expected.apply_to_target(counting, show.listed, today=date.today())
 
 
-def _closing(result: TargetResult, setting: RunOptions, code: int | None = None) -> str:
+def _closing(
+    result: TargetResult,
+    *,
+    setting: RunOptions,
+    files: Mapping[str, str],
+    code: int | None = None,
+) -> str:
     return "\n" + terminal.closing(
         result,
         seed=setting.seed,
         lenient=sorted(setting.lenient),
         exit_code=code,
         advice=ADVICE,
+        files=files,
     )
 
 

@@ -32,6 +32,12 @@ def select(patterns: Sequence[str], config: Config, *, cwd: Path) -> list[CaseSp
     return list({spec.id: spec for spec in chosen}.values())
 
 
+def files_named(patterns: Sequence[str], *, cwd: Path) -> dict[str, str]:
+    """The files among the patterns, by the ids of the scenarios in them."""
+    files = [pattern for pattern in patterns if (cwd / pattern).is_file()]
+    return {found.id: file for file in files for found in discover([file], cwd=cwd)}
+
+
 def _by_id(globs: Iterable[str], config: Config) -> list[CaseSpec]:
     own = list(expand(discover(config.scenarios, cwd=config.root)))
     builtin: list[CaseSpec] | None = None
