@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -205,8 +207,22 @@ def test_a_full_disk_is_no_defect_of_loopcheck(tmp_path: Path) -> None:
         )
     assert done.returncode == 2
     assert done.stderr == (
-        "loopcheck: standard output cannot be written: No space left on device\n"
+        "loopcheck: standard output or a file cannot be written: No space left on device\n"
     )
+
+
+def test_what_was_printed_before_a_disk_was_full_is_kept(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(options: object) -> int:
+        print("found so far")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "report.json")
+
+    monkeypatch.setattr("loopcheck.harness.cli.schema.run", full)
+    assert main(["schema", "scenario"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "found so far\n"
+    assert said.err == "loopcheck: report.json cannot be written: No space left on device\n"
 
 
 def test_list_shows_scenarios_with_their_cases(

@@ -43,7 +43,9 @@ def _explained(error: Exception, *, show_trace: bool) -> int:
 
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _say_no_more()
-        what = f"{error.filename or 'standard output'} cannot be written: {error.strerror}"
+        what = (
+            f"{error.filename or 'standard output or a file'} cannot be written: {error.strerror}"
+        )
         return _told(what, USAGE_ERROR, show_trace=show_trace)
     if isinstance(error, UsageError) or is_mistake(error):
         return _told(str(error), USAGE_ERROR, show_trace=show_trace)
@@ -52,8 +54,11 @@ def _explained(error: Exception, *, show_trace: bool) -> int:
 
 
 def _say_no_more() -> None:
-    """Python's flush at exit must not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Prints what is left if that can be done; Python's flush at exit must not complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(what: str, code: int, *, show_trace: bool) -> int:
